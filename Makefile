@@ -1,0 +1,34 @@
+# Each target works on a fresh checkout: scripts/venv installs what is missing, once.
+
+.PHONY: help test check format demo bench clean
+.DEFAULT_GOAL := help
+
+help: ## Say what can be made
+	@sed -n 's/^\([a-z]*\): ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+test: ## Run every check and every test
+	@scripts/venv dev
+	@scripts/venv peer
+	@scripts/check
+	@scripts/test
+
+check: ## Run the checks alone: format, lint, types, layers
+	@scripts/venv dev
+	@scripts/check
+
+format: ## Put the code into the house style
+	@scripts/venv dev
+	@.venv/bin/ruff check --fix-only --quiet .
+	@.venv/bin/ruff format .
+
+demo: ## Train an agent against a served environment
+	@scripts/venv demo
+	@.venv/bin/python examples/blackjack_demo.py
+
+bench: ## Measure the cost of a step
+	@scripts/venv dev
+	@.venv/bin/python benchmarks/bench.py
+
+clean: ## Remove what the other targets have made
+	@rm -rf .venv .venv-peer .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
+	@find . -name __pycache__ -prune -exec rm -rf {} +
