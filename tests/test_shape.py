@@ -1,0 +1,84 @@
+"""The shape of the code, by machine: short files, short functions, a bare façade, a light client."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("envs/**/*.py")])
+FACADE = sorted(ROOT.glob("src/openenv/core/**/*.py"))
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 40
+HEAVIEST_CLIENT = 400
+SERVER_PACKAGES = {
+    "fastapi",
+    "fastmcp",
+    "gradio",
+    "huggingface_hub",
+    "numpy",
+    "openai",
+    "starlette",
+    "typer",
+    "uvicorn",
+}
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_files_and_functions_are_short(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= LONGEST_FILE
+    assert list(_long_functions(ast.parse(text))) == []
+
+
+def _long_functions(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            lines = node.end_lineno - node.lineno + 1
+            if lines > LONGEST_FUNCTION:
+                yield f"{node.name} has {lines} lines"
+
+
+@pytest.mark.parametrize("path", FACADE, ids=_name)
+def test_the_facade_holds_nothing_but_names(path: Path) -> None:
+    strangers = [ast.unparse(node) for node in ast.parse(path.read_text()).body if not _bare(node)]
+    assert strangers == []
+
+
+def _bare(node: ast.stmt) -> bool:
+    """Whether a statement is a docstring, an import, `__all__`, or a lazy `__getattr__`."""
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            return True
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+        case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=[]):
+            return all(_bare(inner) for inner in node.body)
+        case ast.Assign(targets=[target], value=value):
+            names = {name.id for name in ast.walk(target) if isinstance(name, ast.Name)}
+            return names == {"__all__"} or ("__getattr__" in names and _is_lazy(value))
+    return False
+
+
+def _is_lazy(value: ast.expr) -> bool:
+    """Whether the expression is a call of the helper of `openenv._lazy`."""
+    return isinstance(value, ast.Call) and "lazy" in ast.unparse(value.func)
+
+
+def test_a_client_loads_little() -> None:
+    code = "from openenv.core import EnvClient; import sys; print(*sys.modules, sep='\\n')"
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=15
+    )
+    modules = set(run.stdout.split())
+    assert SERVER_PACKAGES & {name.partition(".")[0] for name in modules} == set()
+    assert len(modules) < HEAVIEST_CLIENT
