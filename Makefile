@@ -30,5 +30,5 @@ bench: ## Measure the cost of a step
 	@.venv/bin/python benchmarks/bench.py
 
 clean: ## Remove what the other targets have made
-	@rm -rf .venv .venv-peer .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
+	@rm -rf .venv .peer-venv .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
 	@find . -name __pycache__ -prune -exec rm -rf {} +

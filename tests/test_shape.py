@@ -1,4 +1,4 @@
-"""The shape of the code, by machine: short files, short functions, a bare façade, a light client."""
+"""The shape of the code, by machine: short files, short functions, bare façade, light client."""
 
 import ast
 import subprocess

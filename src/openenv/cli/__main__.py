@@ -1,0 +1,51 @@
+"""The `openenv` command."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from openenv.cli.commands.serve import serve
+
+# Without Rich's markup: loading it takes longer than all else that `openenv --help` does.
+app = typer.Typer(
+    name="openenv", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+app.command()(serve)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from openenv import __version__
+
+        typer.echo(f"openenv {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def openenv(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Environments for reinforcement learning: serve them, and step them from anywhere."""
+
+
+def main() -> None:
+    """Runs the command line; usage problems exit with 2, an interrupt with 130, errors with 1."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:  # noqa: BLE001 - the last place where an error can be told in words
+        typer.echo(f"Error: {error or type(error).__name__}", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""`openenv serve`: an environment on a port."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+
+class HostKind(str, Enum):
+    """Where each session's environment lives."""
+
+    inline = "inline"
+    thread = "thread"
+    process = "process"
+
+
+def serve(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="FILE.py, FILE.py:CLASS, MODULE:CLASS, or a directory that holds openenv.yaml."
+        ),
+    ] = ".",
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="0 picks a free one.")
+    ] = 8000,
+    host_kind: Annotated[
+        HostKind | None, typer.Option(help="Where each session's environment lives.")
+    ] = None,
+    max_sessions: Annotated[
+        int | None, typer.Option(min=1, help="How many sessions may be open at once.")
+    ] = None,
+) -> None:
+    """Serve an environment until Ctrl-C or SIGTERM."""
+    from openenv.project.target import resolve
+    from openenv.server import run
+
+    found = resolve(target)
+    if found.is_app and (host_kind or max_sessions):
+        raise typer.BadParameter(
+            f"{target} is a ready app, which settles --host-kind and --max-sessions itself; leave "
+            "them out, or name the environment's class"
+        )
+    if found.is_app:
+        run.serve_app(found.served, host=host, port=port)
+    else:
+        kind = host_kind.value if host_kind else None
+        run.serve(found.served, host=host, port=port, host_kind=kind, max_sessions=max_sessions)

@@ -1,0 +1,1 @@
+"""What a path on the command line means."""
