@@ -1,0 +1,146 @@
+"""From the rounds' numbers to medians, goals and Markdown."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+Rounds = Mapping[str, Sequence[Mapping[str, float]]]
+Summary = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What we want of `ours`: a limit, or a limit in multiples of what `theirs` has."""
+
+    title: str
+    metric: str
+    ours: str
+    limit: float
+    theirs: str | None = None
+    at_least: bool = False
+
+    @property
+    def wanted(self) -> str:
+        """The limit, as a reader sees it."""
+        return f"{'≥' if self.at_least else '≤'} {self.limit:g}{' × peer' if self.theirs else ''}"
+
+    def reached(self, value: float) -> bool:
+        """Whether `value` is good enough."""
+        return value >= self.limit if self.at_least else value <= self.limit
+
+    def measured(self, summary: Summary) -> float | None:
+        """The median, or the ratio of medians; None where a contestant didn't take part."""
+        try:
+            ours = summary[self.ours][self.metric]["median"]
+            return ours / summary[self.theirs][self.metric]["median"] if self.theirs else ours
+        except KeyError:
+            return None
+
+
+GOALS = (
+    Goal("inline: server CPU, 1 session", "one.server_us", "inline", 0.25, "peer"),
+    Goal("inline: server CPU, 64 sessions", "many.server_us", "inline", 0.25, "peer"),
+    Goal("thread: server CPU, 1 session", "one.server_us", "thread", 0.4, "peer"),
+    Goal("thread: server CPU, 64 sessions", "many.server_us", "thread", 0.4, "peer"),
+    Goal("inline: steps/s, 64 sessions", "many.rate", "inline", 4, "peer", at_least=True),
+    Goal("sync client: round trip (p50), inline", "sync.p50_us", "inline", 0.5, "peer"),
+    Goal("inline: 1,000 idle sessions, MB", "idle.idle_mb", "inline", 40),
+    Goal("server start, CPU", "start.cpu_s", "inline", 0.25, "peer"),
+    Goal("server start, wall", "start.wall_s", "inline", 0.25, "peer"),
+    Goal("`import openenv`, CPU s", "import.openenv.cpu_s", "ours", 0.25),
+    Goal("`from openenv.core import EnvClient`, CPU s", "import.client.cpu_s", "ours", 0.25),
+    Goal("`openenv --help`, CPU s", "help.cpu_s", "ours", 0.4),
+)
+
+SPEED = {"rate": "steps/s", "p50_us": "p50 µs", "p99_us": "p99 µs"}
+LOAD = {**SPEED, "server_us": "server CPU µs/step", "client_us": "generator CPU µs/step"}
+CLIENT = {**SPEED, "client_us": "client CPU µs/step"}
+TABLES = (
+    ("One session, one load generator for all", "one.", LOAD),
+    ("64 sessions, one load generator for all", "many.", LOAD),
+    ("One session, each package's sync client", "sync.", CLIENT),
+    ("One session, each package's async client", "async.", CLIENT),
+    ("One session, each package's generic async client", "generic.", CLIENT),
+    ("One session, the websockets library's sync client", "bare-sync.", CLIENT),
+    ("One session, the websockets library's async client", "bare-async.", CLIENT),
+    (
+        "Sessions that wait",
+        "idle.",
+        {
+            "open_us": "connect + reset µs",
+            "sessions": "sessions held",
+            "empty_mb": "RSS without MB",
+            "idle_mb": "added by them MB",
+            "kb_each": "KB each",
+        },
+    ),
+    ("Server start to the first healthy answer", "start.", {"cpu_s": "CPU s", "wall_s": "wall s"}),
+    (
+        "Imports and the command line",
+        "",
+        {
+            "import.openenv.cpu_s": "`import openenv` CPU s",
+            "import.openenv.modules": "modules",
+            "import.client.cpu_s": "`from openenv.core import EnvClient` CPU s",
+            "import.client.modules": "modules",
+            "help.cpu_s": "`openenv --help` CPU s",
+        },
+    ),
+)
+
+
+def summarise(rounds: Rounds) -> Summary:
+    """Median, minimum and maximum of each number over the rounds."""
+    return {
+        name: {
+            key: {
+                "median": median(one[key] for one in each),
+                "min": min(one[key] for one in each),
+                "max": max(one[key] for one in each),
+            }
+            for key in each[0]
+        }
+        for name, each in rounds.items()
+    }
+
+
+def number(value: float) -> str:
+    """Three digits that matter."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def cell(values: Mapping[str, float]) -> str:
+    """The median, and the range the rounds had."""
+    if values["min"] == values["max"]:
+        return number(values["median"])
+    return f"{number(values['median'])} ({number(values['min'])}–{number(values['max'])})"
+
+
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def goals(summary: Summary) -> str:
+    """Each goal beside what was measured."""
+    rows = []
+    for goal in GOALS:
+        if (value := goal.measured(summary)) is not None:
+            rows.append(
+                [goal.title, goal.wanted, f"{value:.3g}", "✓" if goal.reached(value) else "✗"]
+            )
+    return grid(["goal", "wanted", "measured", ""], rows)
+
+
+def tables(summary: Summary) -> Iterable[str]:
+    """One table for each kind of number, with a row for each contestant that has them."""
+    for title, prefix, columns in TABLES:
+        keys = [prefix + key for key in columns]
+        rows = [
+            [name, *(cell(values[key]) for key in keys)]
+            for name, values in summary.items()
+            if keys[0] in values
+        ]
+        if rows:
+            yield f"## {title}\n\n{grid(['', *columns.values()], rows)}"
