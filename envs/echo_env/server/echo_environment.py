@@ -1,0 +1,53 @@
+"""The echo itself."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from echo_env.models import EchoAction, EchoObservation
+from openenv import Environment, State
+
+GREETING = "Echo environment ready!"
+REWARD_PER_CHARACTER = 0.1
+
+
+class EchoEnvironment(Environment[EchoAction, EchoObservation, State]):
+    """Answers each message with itself and pays for its length. Its episodes never end."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+    REQUIRES_RESET = False  # an echo needs no beginning
+    HOST = "inline"  # a step computes next to nothing and never waits
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._state = State(episode_id=str(uuid4()))
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
+    ) -> EchoObservation:
+        """Begins to count anew. There is no chance in an echo, so the seed changes nothing."""
+        self._state = State(episode_id=episode_id or str(uuid4()))
+        return EchoObservation(
+            echoed_message=GREETING,
+            reward=0.0,
+            metadata={"status": "ready", "message": GREETING},
+        )
+
+    def step(
+        self, action: EchoAction, timeout_s: float | None = None, **kwargs: Any
+    ) -> EchoObservation:
+        """Echoes the action's message."""
+        self._state.step_count += 1
+        length = len(action.message)
+        return EchoObservation(
+            echoed_message=action.message,
+            message_length=length,
+            reward=length * REWARD_PER_CHARACTER,
+            metadata={"original_message": action.message, "step": self._state.step_count},
+        )
+
+    @property
+    def state(self) -> State:
+        """The episode's name and its number of steps."""
+        return self._state

@@ -1,0 +1,1 @@
+"""The parts of `blackjack_demo.py`."""

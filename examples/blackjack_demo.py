@@ -1,0 +1,183 @@
+"""Trains a BlackJack player against a served environment, and shows what it has learned.
+
+The server is a process of its own. The trainer plays over the socket, in many sessions at once,
+learns from the rewards alone, and is then measured beside players whose values are known exactly.
+
+    python examples/blackjack_demo.py            about a minute
+    python examples/blackjack_demo.py --quick    a few seconds, for a first look
+
+It fails when the player has not learned to beat one who never takes a card.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from blackjack.charts import chart, save_plot, strategy
+from blackjack.history import History, means
+from blackjack.learner import Learner
+from blackjack.server import serving
+from blackjack.sessions import Sessions, open_sessions
+from blackjack.view import View, view_for
+from rich.console import Console
+from rich.table import Table
+
+from blackjack_env import policies
+from blackjack_env.exact import Policy, evaluate
+
+GAMES_PER_UPDATE = 256
+FIRST_ENTROPY_BONUS = 0.05
+CURVE_POINTS = 50
+TEST_SEEDS = 2**31  # games of training never come this far
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+CLOSING = """
+Your own environment:
+  1.  openenv init my_env            then write reset() and step() in my_env/server
+  2.  openenv serve my_env           and it listens on http://127.0.0.1:8000
+  3.  with MyEnv(base_url="http://127.0.0.1:8000") as env: env.reset()
+"""
+
+
+class Options(NamedTuple):
+    """What to run."""
+
+    episodes: int
+    test_episodes: int
+    sessions: int
+    seed: int
+    plot: Path | None
+
+
+class Score(NamedTuple):
+    """What a player has won, and what the rules say it must win in the long run."""
+
+    name: str
+    mean: float
+    margin: float
+    exact: float
+
+
+def parse(arguments: list[str] | None = None) -> Options:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--episodes", type=int, help="games to learn from")
+    parser.add_argument("--sessions", type=int, default=64, help="sessions at once")
+    parser.add_argument("--seed", type=int, default=0, help="settles every card and every choice")
+    parser.add_argument("--quick", action="store_true", help="a tenth of everything")
+    parser.add_argument("--plot", type=Path, metavar="PNG", help="also draw it with matplotlib")
+    given = parser.parse_args(arguments)
+    episodes, test_episodes = (3_000, 1_000) if given.quick else (30_000, 4_000)
+    return Options(
+        given.episodes or episodes, test_episodes, given.sessions, given.seed, given.plot
+    )
+
+
+async def train(sessions: Sessions, learner: Learner, options: Options, view: View) -> History:
+    """Plays and learns in turns."""
+    history = History(total=options.episodes)
+    first = options.seed << 32
+    while history.games < history.total:
+        batch = min(GAMES_PER_UPDATE, history.total - history.games)
+        seeds = range(first + history.games, first + history.games + batch)
+        episodes = await sessions.play(learner.hit_chance, seeds)
+        exact = evaluate(learner.hit_chance).value
+        learner.learn(episodes, FIRST_ENTROPY_BONUS * (1 - history.games / history.total))
+        history.add([episode.reward for episode in episodes], exact)
+        view.show(history)
+    return history
+
+
+async def measure(sessions: Sessions, learner: Learner, options: Options) -> list[Score]:
+    """Lets every player play the same games, none of which was trained on."""
+    players: dict[str, Policy] = {
+        "random": policies.coin_toss,
+        "always stand": policies.always_stand,
+        "learned": learner.greedy,
+        "optimal": policies.optimal(),
+    }
+    first = (options.seed << 32) + TEST_SEEDS
+    scores = []
+    for name, policy in players.items():
+        episodes = await sessions.play(policy, range(first, first + options.test_episodes))
+        rewards = [episode.reward for episode in episodes]
+        margin = 1.96 * stdev(rewards) / len(rewards) ** 0.5
+        scores.append(Score(name, fmean(rewards), margin, evaluate(policy).value))
+    return scores
+
+
+def report(console: Console, history: History, learner: Learner, scores: list[Score]) -> None:
+    """Says what came of it."""
+    games = f"{history.games:,} games in {history.seconds:.0f} s"
+    console.print(f"\nLearning from {games}: · mean reward, ● exact value of the policy")
+    curves = {"·": history.rewards, "●": history.exact}
+    compressed = {point: means(curve, CURVE_POINTS) for point, curve in curves.items()}
+    console.print(chart(compressed, levels_of(scores)), highlight=False)
+    console.print("\nWhat it has learned: H hits, · stands")
+    console.print(strategy(learner.greedy), highlight=False)
+    table = Table("player", "mean reward, 95 %", "exact value", title="Reward per game")
+    for score in scores:
+        style = "bold green" if score.name == "learned" else None
+        mean = f"{score.mean:+.3f} ± {score.margin:.3f}"
+        table.add_row(score.name, mean, f"{score.exact:+.4f}", style=style)
+    console.print()
+    console.print(table)
+
+
+def levels_of(scores: list[Score]) -> dict[str, float]:
+    """What the learner is compared with."""
+    return {score.name: score.exact for score in scores if score.name != "learned"}
+
+
+async def run(options: Options, console: Console) -> int:
+    """The whole demonstration; returns the exit code."""
+    async with serving(options.sessions) as server:
+        console.print(f"server: process {server.pid} at {server.url}", highlight=False)
+        async with open_sessions(server.url, options.sessions) as sessions:
+            learner = Learner()
+            with view_for(console) as view:
+                history = await train(sessions, learner, options, view)
+            scores = await measure(sessions, learner, options)
+    report(console, history, learner, scores)
+    if options.plot:
+        curves = {"mean reward": history.rewards, "exact value": history.exact}
+        save_plot(options.plot, curves, levels_of(scores))
+    exact = {score.name: score.exact for score in scores}
+    if exact["learned"] <= exact["always stand"]:
+        console.print("It has not learned to beat a player who always stands.", style="red")
+        return 1
+    console.print(CLOSING, highlight=False, markup=False)
+    return 0
+
+
+async def until_stopped(options: Options, console: Console) -> int:
+    """Runs until the end, or until a signal; either way everything is taken down."""
+    task = asyncio.ensure_future(run(options, console))
+    received: list[int] = []
+
+    def stop(number: int) -> None:
+        received.append(number)
+        task.cancel()
+
+    for number in STOP_SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        console.print("stopped")
+        return 128 + received[0]
+
+
+def main() -> None:
+    """Runs the demonstration from the command line."""
+    sys.exit(asyncio.run(until_stopped(parse(), Console())))
+
+
+if __name__ == "__main__":
+    main()
