@@ -25,8 +25,9 @@ demo: ## Train an agent against a served environment
 	@scripts/venv demo
 	@.venv/bin/python examples/blackjack_demo.py
 
-bench: ## Measure the cost of a step
+bench: ## Measure the cost of a step, beside the peer's
 	@scripts/venv dev
+	@scripts/venv peer
 	@.venv/bin/python benchmarks/bench.py
 
 clean: ## Remove what the other targets have made

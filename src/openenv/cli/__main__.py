@@ -11,7 +11,10 @@ from openenv.cli.commands.serve import serve
 
 # Without Rich's markup: loading it takes longer than all else that `openenv --help` does.
 app = typer.Typer(
-    name="openenv", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+    name="openenv",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 app.command()(serve)
 
@@ -26,6 +29,7 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def openenv(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option(
@@ -34,6 +38,9 @@ def openenv(
     ] = False,
 ) -> None:
     """Environments for reinforcement learning: serve them, and step them from anywhere."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
 
 
 def main() -> None:

@@ -20,7 +20,8 @@ def serve(
     target: Annotated[
         str,
         typer.Argument(
-            help="FILE.py, FILE.py:CLASS, MODULE:CLASS, or a directory that holds openenv.yaml."
+            metavar="TARGET",
+            help="FILE.py, FILE.py:CLASS, MODULE:CLASS, or a directory that holds openenv.yaml.",
         ),
     ] = ".",
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
