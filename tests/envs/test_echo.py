@@ -1,0 +1,94 @@
+"""The echo environment."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+
+import pytest
+
+from echo_env import EchoAction, EchoEnv
+from echo_env.server import EchoEnvironment
+from openenv import SessionCapacityError, SyncEnvClient, local
+
+Serving = Callable[..., AbstractContextManager[str]]
+
+
+@pytest.fixture(params=["local", "served"])
+def echo(request: pytest.FixtureRequest) -> Iterator[SyncEnvClient]:
+    """A session with an echo, in this process and over a socket."""
+    if request.param == "local":
+        client = local(EchoEnvironment)
+    else:
+        client = EchoEnv(base_url=request.getfixturevalue("echo_url")).sync()
+    with client:
+        yield client
+
+
+def test_a_reset_greets(echo: SyncEnvClient) -> None:
+    result = echo.reset()
+    assert result.observation.echoed_message == "Echo environment ready!"
+    assert result.observation.message_length == 0
+    assert (result.reward, result.done) == (0.0, False)
+    assert result.metadata == {"status": "ready", "message": "Echo environment ready!"}
+
+
+@pytest.mark.parametrize(
+    ("message", "reward"), [("Hello, World!", 1.3), ("", 0.0), ("ü€🙂", 3 * 0.1), ("a\nb\0", 0.4)]
+)
+def test_a_step_echoes_and_pays_for_the_length(
+    echo: SyncEnvClient, message: str, reward: float
+) -> None:
+    echo.reset()
+    result = echo.step(EchoAction(message=message))
+    assert result.observation.echoed_message == message
+    assert result.observation.message_length == len(message)
+    assert result.reward == reward
+    assert result.done is False
+    assert result.metadata == {"original_message": message, "step": 1}
+
+
+def test_an_echo_needs_no_reset(echo: SyncEnvClient) -> None:
+    assert echo.step(EchoAction(message="hi")).observation.echoed_message == "hi"
+
+
+def test_the_state_counts_the_steps_of_an_episode(echo: SyncEnvClient) -> None:
+    echo.reset(episode_id="first", seed=1)
+    for _ in range(3):
+        echo.step(EchoAction(message="again"))
+    assert (echo.state().episode_id, echo.state().step_count) == ("first", 3)
+    echo.reset()
+    assert echo.state().episode_id not in (None, "first")
+    assert echo.state().step_count == 0
+
+
+def test_sessions_are_alone(echo_url: str) -> None:
+    with EchoEnv(base_url=echo_url).sync() as one, EchoEnv(base_url=echo_url).sync() as other:
+        one.reset(episode_id="one")
+        other.reset(episode_id="other")
+        one.step(EchoAction(message="hi"))
+        assert (one.state().episode_id, one.state().step_count) == ("one", 1)
+        assert (other.state().episode_id, other.state().step_count) == ("other", 0)
+
+
+def test_the_awaiting_client(echo_url: str) -> None:
+    async def talk() -> tuple[str, str, float]:
+        async with EchoEnv(base_url=echo_url) as client:
+            greeting = await client.reset()
+            result = await client.step(EchoAction(message="Hello, World!"))
+            return (
+                greeting.observation.echoed_message,
+                result.observation.echoed_message,
+                result.reward,
+            )
+
+    assert asyncio.run(talk()) == ("Echo environment ready!", "Hello, World!", 1.3)
+
+
+def test_the_variable_limits_the_sessions(serving: Serving) -> None:
+    limited = {**os.environ, "MAX_CONCURRENT_ENVS": "1"}
+    command = ("echo_env.server.app", "--host", "127.0.0.1", "--port", "0")
+    with serving(*command, env=limited) as url, EchoEnv(base_url=url).sync() as first:
+        first.reset()
+        with pytest.raises(SessionCapacityError, match="1/1"), EchoEnv(base_url=url).sync() as one:
+            one.reset()
