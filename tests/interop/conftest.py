@@ -46,6 +46,12 @@ def our_broken_server() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def our_lenient_server() -> Iterator[str]:
+    with served(*uvicorn(OURS, "lenient_app")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
 def our_command_server() -> Iterator[str]:
     """The same environment, served by `openenv serve`."""
     command = ("-m", "openenv.cli", "serve", "tests/interop/tiny.py:TinyEnv", "--port", "PORT")

@@ -82,7 +82,63 @@ class Difference(NamedTuple):
     why: str
 
 
-DIFFERENCES: dict[str, Difference] = {}
+FRESH: Answer = {"state": {"episode_id": None, "step_count": 0, "last": None}}
+READY: Answer = {
+    "observation": {
+        "observation": {"metadata": {"msg": "hello"}, "echoed": "ready seed=None []", "n": 0},
+        "reward": 0.0,
+        "done": False,
+        "metadata": {"msg": "hello"},
+    }
+}
+QUIT: Answer = {
+    "observation": {
+        "observation": {"metadata": {}, "echoed": "quit", "n": 1},
+        "reward": 1.0,
+        "done": True,
+    }
+}
+NAN: Answer = {
+    "observation": {
+        "observation": {"metadata": {}, "echoed": "nan", "n": 1},
+        "reward": "NaN",
+        "done": False,
+    }
+}
+NOT_AN_OBJECT: Answer = {"error": "VALIDATION_ERROR", "faults": [("dict_type",)]}
+NOT_TEXT: Answer = {"error": "INVALID_JSON"}
+RESET_REQUIRED: Answer = {"error": "RESET_REQUIRED"}
+
+DIFFERENCES: dict[str, Difference] = {
+    "step before reset": Difference(
+        [RESET_REQUIRED, FRESH], "a forgotten reset is told, unless REQUIRES_RESET = False"
+    ),
+    "step after the end": Difference(
+        [
+            READY,
+            QUIT,
+            RESET_REQUIRED,
+            {"state": {"episode_id": "e1", "step_count": 1, "last": "quit"}},
+        ],
+        "steps after the end would count for an episode that is over",
+    ),
+    "seed that is text": Difference(
+        [{"error": "VALIDATION_ERROR", "faults": [("int_parsing", "seed")]}, FRESH],
+        "a seed has one type, on /ws as on POST /reset",
+    ),
+    "seed below zero": Difference(
+        [{"error": "VALIDATION_ERROR", "faults": [("greater_than_equal", "seed")]}, FRESH],
+        "a seed has one range, on /ws as on POST /reset",
+    ),
+    "reward that is NaN": Difference(
+        [READY, NAN], "NaN is not 'no reward': it arrives as the text that float() reads"
+    ),
+    "JSON array": Difference([NOT_AN_OBJECT, FRESH], "a bad frame ends no session"),
+    "JSON number": Difference([NOT_AN_OBJECT, FRESH], "a bad frame ends no session"),
+    "JSON null": Difference([NOT_AN_OBJECT, FRESH], "a bad frame ends no session"),
+    "binary frame": Difference([NOT_TEXT, FRESH], "a bad frame ends no session"),
+    "binary frame of JSON": Difference([NOT_TEXT, FRESH], "a bad frame ends no session"),
+}
 
 
 def converse(url: str, frames: list[Frame]) -> list[Answer]:
@@ -136,3 +192,11 @@ def test_our_answers_are_the_peers_or_better(name: str, peer_server: str, our_se
     else:
         assert ours == DIFFERENCES[name].ours
         assert ours != theirs, "the difference is gone: take it off the table"
+
+
+@pytest.mark.parametrize("name", ["step before reset", "step after the end"])
+def test_an_environment_may_take_steps_at_any_time(
+    name: str, peer_server: str, our_lenient_server: str
+) -> None:
+    theirs = converse(peer_server, SCRIPTS[name])
+    assert converse(our_lenient_server, SCRIPTS[name]) == theirs
