@@ -1,0 +1,1 @@
+"""What an author of an environment writes against."""

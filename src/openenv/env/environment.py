@@ -1,0 +1,153 @@
+"""Environment: a world with episodes, written by its author."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, Literal
+
+from typing_extensions import TypeVar
+
+from openenv.env.metadata import EnvironmentMetadata, default_metadata
+from openenv.env.models import Action, Observation, State
+from openenv.env.transforms import Transform
+
+ActT = TypeVar("ActT", bound=Action, default=Action)
+ObsT = TypeVar("ObsT", bound=Observation, default=Observation)
+StateT = TypeVar("StateT", bound=State, default=State)
+
+HostKind = Literal["inline", "thread", "process"]
+
+
+class Environment(ABC, Generic[ActT, ObsT, StateT]):
+    """A world with episodes.
+
+    An author writes `reset` and `step`, or `reset_async` and `step_async` for a world that is
+    awaited. Each session gets an instance of its own, and calls into one never overlap.
+
+    Everything else is optional: an environment that keeps no `state` of its own is given one by
+    its session (`episode_id`, `step_count`), and no subclass has to call `super().__init__()`.
+
+    Attributes:
+        SUPPORTS_CONCURRENT_SESSIONS: write `False` in a class whose instances share something,
+            and a server holds one session of it. Left alone it limits nothing.
+        REQUIRES_SINGLE_THREAD_EXECUTOR: all instances must live on one and the same thread.
+        REQUIRES_RESET: a step before the first reset, or after the episode's end, is refused
+            with `RESET_REQUIRED`. Write `False` to answer such steps yourself.
+        HOST: where instances live: `inline` (on the event loop; for steps of microseconds, and
+            for awaited ones), `thread`, or `process` (a hung or crashing step takes nobody with
+            it). `None` chooses: inline if the environment is async, else a thread.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = False
+    REQUIRES_SINGLE_THREAD_EXECUTOR: ClassVar[bool] = False
+    REQUIRES_RESET: ClassVar[bool] = True
+    HOST: ClassVar[HostKind | None] = None
+
+    transform: Transform[ObsT] | None = None
+    rubric: Callable[[Any, Any], Any] | None = None
+
+    def __init__(
+        self,
+        transform: Transform[ObsT] | None = None,
+        rubric: Callable[[Any, Any], Any] | None = None,
+    ) -> None:
+        self.transform = transform
+        self.rubric = rubric
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Lets an async environment leave out the blocking methods."""
+        super().__init_subclass__(**kwargs)
+        for name in ("reset", "step"):
+            if overrides(cls, f"{name}_async") and not overrides(cls, name):
+                setattr(cls, name, _async_only(name))
+
+    @abstractmethod
+    def reset(self, *args: Any, **kwargs: Any) -> ObsT:
+        """Begins an episode.
+
+        Written as `reset(self, seed=None, episode_id=None, **kwargs)`, or with just the keywords
+        that the environment knows; a caller's other keywords are then left out.
+
+        Args:
+            *args: never given.
+            **kwargs: `seed` (int ≥ 0 or None), `episode_id` (≤ 255 characters or None) and
+                whatever else the caller passed.
+
+        Returns:
+            the first observation.
+        """
+
+    @abstractmethod
+    def step(self, *args: Any, **kwargs: Any) -> ObsT:
+        """Takes one action.
+
+        Written as `step(self, action)` or `step(self, action, timeout_s=None, **kwargs)`.
+
+        Args:
+            *args: the action, validated.
+            **kwargs: `timeout_s`, the seconds the caller will wait, where it said so.
+
+        Returns:
+            what followed, with its `reward` and whether the episode is `done`.
+        """
+
+    async def reset_async(self, *args: Any, **kwargs: Any) -> ObsT:
+        """`reset` for an environment that awaits; override it to declare one."""
+        return self.reset(*args, **kwargs)
+
+    async def step_async(self, *args: Any, **kwargs: Any) -> ObsT:
+        """`step` for an environment that awaits; override it to declare one."""
+        return self.step(*args, **kwargs)
+
+    @property
+    def state(self) -> StateT:
+        """Where the episode stands; kept by the session unless the author overrides it."""
+        kept: StateT | None = self.__dict__.get("_session_state")
+        return kept if kept is not None else State()  # type: ignore[return-value]
+
+    def close(self) -> None:
+        """Gives up what the environment holds. Called once, when its session ends."""
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        """The environment's visiting card."""
+        return default_metadata(type(self).__name__)
+
+    def _apply_transform(self, observation: ObsT) -> ObsT:
+        return observation if self.transform is None else self.transform(observation)
+
+    def _apply_rubric(self, action: Any, observation: Any) -> Any:
+        """The rubric's score, 0.0 without one; something to await if the rubric is async."""
+        return 0.0 if self.rubric is None else self.rubric(action, observation)
+
+    async def _apply_rubric_async(self, action: Any, observation: Any) -> float:
+        score = self._apply_rubric(action, observation)
+        return float(await score if inspect.isawaitable(score) else score)
+
+    def _reset_rubric(self) -> None:
+        reset = getattr(self.rubric, "reset", None)
+        if reset is not None:
+            reset()
+
+    async def _reset_rubric_async(self) -> None:
+        reset = getattr(self.rubric, "reset_async", None)
+        if reset is None:
+            self._reset_rubric()
+        else:
+            await reset()
+
+
+def overrides(cls: type[Environment[Any, Any, Any]], name: str) -> bool:
+    """Whether a class has its own version of one of `Environment`'s methods."""
+    return getattr(cls, name) is not getattr(Environment, name)
+
+
+def _async_only(name: str) -> Callable[..., Any]:
+    def blocking(self: object, *args: object, **kwargs: object) -> Any:
+        raise TypeError(
+            f"{type(self).__name__} is an async environment: await {name}_async() instead of "
+            f"calling {name}()"
+        )
+
+    return blocking

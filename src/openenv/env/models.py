@@ -1,0 +1,156 @@
+"""Action, Observation and State: what crosses between an agent and its environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import PydanticSerializationError
+
+from openenv.protocol.values import encode, unencodable, unusual
+
+_STRICT = ConfigDict(
+    extra="forbid",
+    validate_assignment=True,
+    arbitrary_types_allowed=True,
+    ser_json_inf_nan="strings",
+    ser_json_bytes="base64",
+    val_json_bytes="base64",
+)
+
+
+class Action(BaseModel):
+    """What an agent does. Subclass it with the environment's own fields.
+
+    Attributes:
+        metadata: anything that travels along and does not act.
+    """
+
+    model_config = _STRICT
+
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class Observation(BaseModel):
+    """What an agent sees after a reset or a step. Subclass it with the environment's own fields.
+
+    Attributes:
+        done: the episode has ended.
+        reward: the step's reward; `None` where there is none, as after most resets.
+        truncated: the episode was ended by a limit, not by its own rules. It implies `done`.
+        metadata: what explains the observation and is not for the policy.
+    """
+
+    model_config = _STRICT
+
+    done: bool = False
+    reward: bool | int | float | None = None
+    truncated: bool = False
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class State(BaseModel):
+    """Where an episode stands. Subclass it, or just add fields: extra ones are kept.
+
+    Attributes:
+        episode_id: the episode's name, as given to `reset` or made by the session.
+        step_count: steps since the last reset.
+    """
+
+    model_config = ConfigDict(**{**_STRICT, "extra": "allow"})
+
+    episode_id: str | None = None
+    step_count: int = Field(default=0, ge=0)
+
+
+def is_done(observation: Observation) -> bool:
+    """Whether an observation ends its episode, for either reason."""
+    return observation.done or observation.truncated is True
+
+
+def pack(observation: Observation) -> bytes:
+    """The wire form of an observation: the JSON `data` of an `observation` reply.
+
+    `done` and `reward` are lifted out of the observation, non-empty `metadata` is in it and
+    beside it, and `truncated` stands beside it when it is true, so that readers of any version
+    find what they know.
+
+    Raises:
+        EnvironmentFailed: a field has no wire form; the text names it.
+    """
+    parts = [
+        b'{"observation":',
+        _model_json(observation, _lifted(type(observation))),
+        b',"reward":',
+        encode(observation.reward),
+        b',"done":true' if is_done(observation) else b',"done":false',
+    ]
+    if observation.truncated is True:
+        parts.append(b',"truncated":true')
+    if observation.metadata:
+        parts += [b',"metadata":', encode(observation.metadata)]
+    parts.append(b"}")
+    return b"".join(parts)
+
+
+def pack_state(state: BaseModel) -> bytes:
+    """The wire form of a state: the JSON `data` of a `state` reply."""
+    return _model_json(state, None)
+
+
+def unpack(observation_class: type[Observation], data: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an observation from the `data` of a reply, of a server of any version."""
+    fields = dict(data.get("observation") or {})
+    fields["done"] = bool(data.get("done", False))
+    fields["reward"] = data.get("reward")
+    if data.get("truncated"):
+        fields["truncated"] = True
+    if data.get("metadata") and "metadata" in observation_class.model_fields:
+        fields.setdefault("metadata", data["metadata"])
+    return fields
+
+
+@lru_cache(maxsize=1024)
+def _lifted(observation_class: type[Observation]) -> frozenset[str]:
+    """Fields that leave the nested observation; an author's own `truncated` field stays in it."""
+    classes = observation_class.__mro__[: observation_class.__mro__.index(Observation)]
+    own = any("truncated" in c.__dict__.get("__annotations__", {}) for c in classes)
+    return frozenset({"done", "reward"} if own else {"done", "reward", "truncated"})
+
+
+def _model_json(model: BaseModel, exclude: frozenset[str] | None) -> bytes:
+    try:
+        return model.__pydantic_serializer__.to_json(
+            model,
+            exclude=exclude,  # type: ignore[arg-type]  # any set will do
+            fallback=unusual,
+        )
+    except (PydanticSerializationError, TypeError, ValueError) as error:
+        raise unencodable(model, error) from error
+
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def validate(model: type[ModelT], data: dict[str, Any]) -> ModelT:
+    """A model from JSON data that is already parsed.
+
+    Raises:
+        pydantic.ValidationError: the data does not fit.
+    """
+    validated: ModelT = _validator(model)(data)
+    return validated
+
+
+@lru_cache(maxsize=1024)
+def _validator(model: type[BaseModel]) -> Callable[[dict[str, Any]], Any]:
+    """How to validate parsed JSON: as Python values, unless only JSON mode reads them right.
+
+    That is so for `bytes` (base64 text in JSON) and for strict fields.
+    """
+    schema = str(model.__pydantic_core_schema__)
+    if "'bytes'" in schema or "'strict': True" in schema:
+        return lambda data: model.model_validate_json(encode(data))
+    return model.model_validate

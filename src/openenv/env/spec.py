@@ -1,0 +1,207 @@
+"""EnvSpec: what is known of an environment without running it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+
+from openenv._generics import filled, type_arguments
+from openenv.env.environment import Environment, HostKind, overrides
+from openenv.env.models import Observation, State, validate
+from openenv.protocol.errors import ConfigurationError
+
+AnyEnvironment = Environment[Any, Any, Any]
+EnvironmentSource = type[AnyEnvironment] | Callable[[], AnyEnvironment] | AnyEnvironment
+"""A class, a factory (function or `functools.partial`), or, for one session, an instance."""
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a class of environments says of itself.
+
+    Attributes:
+        is_async: it overrides `reset_async` or `step_async`.
+        one_session: it says that its instances must not live side by side.
+        one_thread: all its instances must live on one thread.
+        requires_reset: steps outside an episode are refused.
+        keeps_state: it has its own `state`; otherwise the session keeps one for it.
+        host: where it wants to live, `None` for the default.
+        reset_keywords: the keywords its reset takes, `None` for any.
+        step_keywords: likewise for step.
+    """
+
+    is_async: bool
+    one_session: bool
+    one_thread: bool
+    requires_reset: bool
+    keeps_state: bool
+    host: HostKind | None
+    reset_keywords: frozenset[str] | None
+    step_keywords: frozenset[str] | None
+
+    @property
+    def default_host(self) -> HostKind:
+        """Where instances live unless someone asks otherwise."""
+        return self.host or ("inline" if self.is_async else "thread")
+
+    @staticmethod
+    @lru_cache(maxsize=1024)
+    def of(cls: type[AnyEnvironment]) -> Traits:
+        """Reads a class once."""
+        reset = cls.reset_async if overrides(cls, "reset_async") else cls.reset
+        step = cls.step_async if overrides(cls, "step_async") else cls.step
+        return Traits(
+            is_async=overrides(cls, "reset_async") or overrides(cls, "step_async"),
+            one_session=_written(cls, "SUPPORTS_CONCURRENT_SESSIONS") is False,
+            one_thread=cls.REQUIRES_SINGLE_THREAD_EXECUTOR,
+            requires_reset=cls.REQUIRES_RESET,
+            keeps_state=overrides(cls, "state"),
+            host=cls.HOST,
+            reset_keywords=_keywords(reset),
+            step_keywords=_keywords(step),
+        )
+
+
+UNKNOWN = Traits(False, False, False, True, True, None, None, None)
+"""The traits of a factory that does not say what it makes, until its first product is seen."""
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """What a server needs to know of an environment before it runs.
+
+    Attributes:
+        name: the class's or factory's name.
+        make: builds one instance.
+        action: the action's class, or a union of several.
+        observation: the observation's class.
+        state: the state's class.
+        traits: what the class says of itself.
+        shared: `make` gives one and the same instance, which outlives its sessions.
+    """
+
+    name: str
+    make: Callable[[], AnyEnvironment]
+    action: Any
+    observation: type[Observation]
+    state: type[State]
+    traits: Traits
+    shared: bool = False
+
+    @functools.cached_property
+    def parse_action(self) -> Callable[[dict[str, Any]], Any]:
+        """Validates the data of a step; raises `pydantic.ValidationError`."""
+        action = self.action
+        if isinstance(action, type) and issubclass(action, BaseModel):
+            return functools.partial(validate, action)
+        return TypeAdapter(action).validate_python
+
+    @classmethod
+    def of(
+        cls,
+        env: EnvironmentSource,
+        action: Any = None,
+        observation: type[Observation] | None = None,
+        state: type[State] | None = None,
+    ) -> EnvSpec:
+        """Reads an environment's class, factory or instance.
+
+        Args:
+            env: what makes environments.
+            action: its action class, needed where the class does not say it.
+            observation: likewise.
+            state: likewise; `State` by default.
+
+        Raises:
+            ConfigurationError: `env` makes no environments, or its types cannot be read.
+        """
+        shared = isinstance(env, Environment)
+        made = type(env) if isinstance(env, Environment) else class_made_by(env)
+        if not callable(env) and not shared:
+            raise ConfigurationError(
+                f"expected an Environment class, a factory or an instance, got {env!r}"
+            )
+        if made is not None and inspect.isabstract(made):
+            missing = ", ".join(sorted(made.__abstractmethods__))
+            raise ConfigurationError(f"{made.__name__} must define {missing} (or its _async form)")
+        types = _types(made) if made is not None else (None, None, None)
+        name = made.__name__ if made else getattr(env, "__name__", type(env).__name__)
+        return cls(
+            name=name,
+            make=(lambda: env) if shared else env,  # type: ignore[arg-type,return-value]
+            action=_known(action or types[0], name, "action"),
+            observation=_known(observation or types[1], name, "observation"),
+            state=state or types[2] or State,
+            traits=Traits.of(made) if made else UNKNOWN,
+            shared=shared,
+        )
+
+
+def _known(found: Any, name: str, what: str) -> Any:
+    if found is None:
+        raise ConfigurationError(
+            f"cannot tell the {what} class of {name}: write `class {name}(Environment[MyAction, "
+            f"MyObservation])`, or pass it to create_app({name}, MyAction, MyObservation)"
+        )
+    return found
+
+
+def class_made_by(env: object) -> type[AnyEnvironment] | None:
+    """The class that a class, partial or annotated function makes; `None` if it does not say."""
+    while isinstance(env, functools.partial):
+        env = env.func
+    if not isinstance(env, type):
+        env = _hints(env).get("return")
+    env = typing.get_origin(env) or env
+    return env if isinstance(env, type) and issubclass(env, Environment) else None
+
+
+def _types(cls: type[AnyEnvironment]) -> tuple[Any, Any, Any]:
+    """Action, observation and state: from `Environment[A, O, S]`, else from annotations."""
+    action, observation, state = (filled(a) for a in type_arguments(cls, Environment))
+    step = _hints(cls.step_async if overrides(cls, "step_async") else cls.step)
+    state_getter = inspect.getattr_static(cls, "state")
+    state_hint = _hints(getattr(state_getter, "fget", state_getter)).get("return")
+    return (
+        action or step.get("action"),
+        observation or _subclass(step.get("return"), Observation),
+        _subclass(state, State) or _subclass(state_hint, State),
+    )
+
+
+def _subclass(found: Any, base: type) -> Any:
+    return found if isinstance(found, type) and issubclass(found, base) else None
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    """A function's annotations, none where they cannot be resolved."""
+    try:
+        return typing.get_type_hints(function)
+    except (NameError, TypeError, AttributeError):
+        return {}
+
+
+def _written(cls: type, name: str) -> object:
+    """The value that some subclass of `Environment` wrote down; `None` if only inherited."""
+    for base in cls.__mro__:
+        if base is Environment:
+            return None
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def _keywords(function: Callable[..., Any]) -> frozenset[str] | None:
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return frozenset(p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
+
+

@@ -1,0 +1,1 @@
+"""The conversation between a client and a server, without I/O."""

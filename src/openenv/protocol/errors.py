@@ -1,0 +1,268 @@
+"""Every error of OpenEnv, and how the typed ones cross the wire.
+
+    OpenEnvError
+    ├── ProtocolError             the other side broke the rules of the wire
+    ├── ConfigurationError        a setting or an argument is wrong (also ValueError)
+    │   └── ConcurrencyConfigurationError
+    ├── ModeError                 one client used both blocking and awaiting (also RuntimeError)
+    ├── ConcurrentCall            two calls at once on one client (also RuntimeError)
+    ├── ConnectFailed             no connection to the server (also ConnectionError)
+    ├── ReplyTimeout              the answer took longer than the caller waits (also TimeoutError)
+    └── SessionError              the server's typed answer (also RuntimeError): `code`, `message`
+        ├── InvalidRequest        INVALID_JSON, UNKNOWN_TYPE, VALIDATION_ERROR: `errors`
+        │   └── ResetRequired     RESET_REQUIRED
+        ├── EnvironmentFailed     EXECUTION_ERROR
+        │   ├── StepTimeout       STEP_TIMEOUT (also TimeoutError)
+        │   ├── HostCrashed       HOST_CRASHED
+        │   └── EnvironmentFactoryError  FACTORY_ERROR
+        ├── SessionCapacityError  CAPACITY_REACHED: `active_sessions`, `max_sessions`
+        ├── SessionCreationError  SESSION_ERROR
+        ├── SessionNotFoundError  SESSION_ERROR
+        ├── SessionExpired        SESSION_ERROR: idle for too long
+        ├── MessageTooLarge       MESSAGE_TOO_LARGE
+        └── SessionLost           raised by a client whose episode is gone
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, ClassVar
+
+Json = dict[str, Any]
+
+
+class WSErrorCode(str, Enum):
+    """The codes that every v1 peer knows."""
+
+    INVALID_JSON = "INVALID_JSON"
+    UNKNOWN_TYPE = "UNKNOWN_TYPE"
+    VALIDATION_ERROR = "VALIDATION_ERROR"
+    EXECUTION_ERROR = "EXECUTION_ERROR"
+    CAPACITY_REACHED = "CAPACITY_REACHED"
+    FACTORY_ERROR = "FACTORY_ERROR"
+    SESSION_ERROR = "SESSION_ERROR"
+
+
+class OpenEnvError(Exception):
+    """The root of every error that OpenEnv raises on purpose."""
+
+
+class ProtocolError(OpenEnvError, RuntimeError):
+    """The other side broke the rules of the wire."""
+
+
+class ConfigurationError(OpenEnvError, ValueError):
+    """A setting or an argument is wrong."""
+
+
+class ConcurrencyConfigurationError(ConfigurationError):
+    """More sessions were asked for than the environment allows."""
+
+    def __init__(
+        self, environment_name: str, max_concurrent_envs: int, message: str | None = None
+    ) -> None:
+        self.environment_name = environment_name
+        self.max_concurrent_envs = max_concurrent_envs
+        super().__init__(
+            message
+            or f"{environment_name} says SUPPORTS_CONCURRENT_SESSIONS = False, but "
+            f"{max_concurrent_envs} concurrent sessions were asked for; ask for 1, or set it to "
+            "True if its instances share no state"
+        )
+
+
+class ModeError(OpenEnvError, RuntimeError):
+    """One client object was used both blocking and awaiting."""
+
+
+class ConcurrentCall(OpenEnvError, RuntimeError):
+    """A second call began while another was running on the same client."""
+
+
+class ConnectFailed(OpenEnvError, ConnectionError):
+    """No connection to the server.
+
+    Attributes:
+        status: the HTTP status of a refused WebSocket handshake, `None` when no answer came.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+class ReplyTimeout(OpenEnvError, TimeoutError):
+    """The answer took longer than the caller was ready to wait."""
+
+
+class SessionError(OpenEnvError, RuntimeError):
+    """A typed answer of the server that is not a result.
+
+    Attributes:
+        message: what happened, what was received and what to do, in a line or two.
+        code: the wire's code.
+        details: what else the server said, for example `errors`.
+    """
+
+    code: str = WSErrorCode.SESSION_ERROR.value
+    codes: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, message: str, *, code: str | None = None, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.details: Json = details
+
+    def __str__(self) -> str:
+        return f"{self.message} (code: {self.code})"
+
+    def to_data(self) -> Json:
+        """The `data` of the error's frame."""
+        return {"message": self.message, "code": self.code, **self.details}
+
+    @classmethod
+    def from_data(cls, data: Json) -> SessionError:
+        """The error that an error frame's `data` stands for; an unknown code is a `SessionError`.
+
+        A class of its own constructor is rebuilt without it: the frame has all that it holds.
+        """
+        details = dict(data)
+        message = str(details.pop("message", "the server sent an error without a message"))
+        code = str(details.pop("code", cls.code))
+        error_class = _CLASS_OF_CODE.get(code, SessionError)
+        error = error_class.__new__(error_class, message)
+        SessionError.__init__(error, message, code=code, **details)
+        return error
+
+
+class InvalidRequest(SessionError):
+    """The request could not be understood; the environment was not touched."""
+
+    code = WSErrorCode.VALIDATION_ERROR.value
+    codes = ("INVALID_JSON", "UNKNOWN_TYPE", "VALIDATION_ERROR")
+
+    @property
+    def errors(self) -> list[Json]:
+        """Each fault, as pydantic reports it: `type`, `loc`, `msg`, `input`."""
+        return list(self.details.get("errors", []))
+
+
+class ResetRequired(InvalidRequest):
+    """A step came before the first reset, or after the episode's end."""
+
+    code = "RESET_REQUIRED"
+    codes = ("RESET_REQUIRED",)
+
+
+class EnvironmentFailed(SessionError):
+    """The environment's own code raised; the session lives."""
+
+    code = WSErrorCode.EXECUTION_ERROR.value
+    codes = ("EXECUTION_ERROR",)
+
+
+class StepTimeout(EnvironmentFailed, TimeoutError):
+    """The environment ran longer than the server allows; its session has ended."""
+
+    code = "STEP_TIMEOUT"
+    codes = ("STEP_TIMEOUT",)
+
+
+class HostCrashed(EnvironmentFailed):
+    """The process that held the environment died; its session has ended."""
+
+    code = "HOST_CRASHED"
+    codes = ("HOST_CRASHED",)
+
+
+class EnvironmentFactoryError(EnvironmentFailed):
+    """The environment could not be built."""
+
+    code = WSErrorCode.FACTORY_ERROR.value
+    codes = ("FACTORY_ERROR",)
+
+    def __init__(self, factory_name: str, message: str | None = None) -> None:
+        super().__init__(
+            message or f"the environment factory {factory_name!r} failed",
+            factory_name=factory_name,
+        )
+
+
+class SessionCapacityError(SessionError):
+    """The server holds as many sessions as it may."""
+
+    code = WSErrorCode.CAPACITY_REACHED.value
+    codes = ("CAPACITY_REACHED",)
+
+    def __init__(
+        self, active_sessions: int, max_sessions: int, message: str | None = None
+    ) -> None:
+        super().__init__(
+            message
+            or f"Server at capacity: {active_sessions}/{max_sessions} sessions active; close one, "
+            "raise MAX_CONCURRENT_ENVS on the server, or connect with wait_s to queue for a slot",
+            active_sessions=active_sessions,
+            max_sessions=max_sessions,
+        )
+
+    @property
+    def active_sessions(self) -> int:
+        """Sessions that were open."""
+        return int(self.details.get("active_sessions", 0))
+
+    @property
+    def max_sessions(self) -> int:
+        """Sessions that may be open."""
+        return int(self.details.get("max_sessions", 0))
+
+
+class SessionCreationError(SessionError):
+    """A session could not be opened."""
+
+    def __init__(self, reason: str, message: str | None = None) -> None:
+        super().__init__(message or f"the session could not be opened: {reason}", reason=reason)
+
+
+class SessionNotFoundError(SessionError):
+    """No session has that id (any more)."""
+
+    def __init__(self, session_id: str, message: str | None = None) -> None:
+        super().__init__(
+            message or f"no session {session_id!r}: it never was, or it has ended; reset first",
+            session_id=session_id,
+        )
+
+
+class SessionExpired(SessionError):
+    """The session was idle for longer than the server keeps one."""
+
+    def __init__(self, session_id: str, idle_s: float) -> None:
+        super().__init__(
+            f"session {session_id!r} expired: idle for more than {idle_s:g} s; reset() begins "
+            "a new one",
+            session_id=session_id,
+            idle_timeout_s=idle_s,
+        )
+
+
+class MessageTooLarge(SessionError):
+    """A message is larger than one side accepts."""
+
+    code = "MESSAGE_TOO_LARGE"
+    codes = ("MESSAGE_TOO_LARGE",)
+
+
+class SessionLost(SessionError):
+    """The client's episode is gone; `reset()` begins a new one with the same client."""
+
+    code = "SESSION_LOST"
+    codes = ("SESSION_LOST",)
+
+
+def _classes(root: type[SessionError]) -> list[type[SessionError]]:
+    return [root, *(deeper for child in root.__subclasses__() for deeper in _classes(child))]
+
+
+_CLASS_OF_CODE: dict[str, type[SessionError]] = {
+    code: error_class for error_class in _classes(SessionError) for code in error_class.codes
+}

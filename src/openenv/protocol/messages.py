@@ -1,0 +1,146 @@
+"""What is asked and what is answered, and the v1 frames that carry them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic_core import from_json
+
+from openenv.protocol.errors import InvalidRequest, Json, SessionError
+from openenv.protocol.values import encode
+
+Operation = Literal["reset", "step", "state", "close"]
+
+_OPERATIONS: dict[object, Operation] = {
+    "reset": "reset",
+    "step": "step",
+    "state": "state",
+    "close": "close",
+}
+_WITH_DATA = frozenset({"reset", "step"})
+REPLY_TYPE: dict[Operation, str] = {"reset": "observation", "step": "observation", "state": "state"}
+"""Which reply answers which request; `close` has none."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One thing a client asks of its session.
+
+    Attributes:
+        op: what to do.
+        data: the action of a step, the keywords of a reset.
+        timeout_s: how long the caller waits, where the road can say so (v1 frames cannot).
+    """
+
+    op: Operation
+    data: Json = field(default_factory=dict)
+    timeout_s: float | None = None
+
+    def frame(self) -> str:
+        """The v1 frame that carries it."""
+        message: Json = {"type": self.op}
+        if self.op in _WITH_DATA:
+            message["data"] = self.data
+        return encode(message).decode()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a session answers.
+
+    Attributes:
+        type: `observation`, `state` or `error`.
+        body: the answer's data as JSON, ready for any road (WebSocket frame, HTTP body).
+        ends_session: the session ended with this answer.
+    """
+
+    type: str
+    body: bytes
+    ends_session: bool = False
+
+    def frame(self) -> str:
+        """The v1 frame that carries it."""
+        return f'{{"type":"{self.type}","data":{self.body.decode()}}}'
+
+
+def error_reply(error: SessionError, *, ends_session: bool = False) -> Reply:
+    """The reply that tells a client of a typed error."""
+    return Reply("error", encode(error.to_data()), ends_session)
+
+
+def _invalid(message: str, fault: str, loc: list[str], received: object) -> InvalidRequest:
+    """A VALIDATION_ERROR with one fault, in pydantic's shape, about the frame itself."""
+    return InvalidRequest(
+        message, errors=[{"type": fault, "loc": loc, "msg": message, "input": received}]
+    )
+
+
+def parse_request(frame: str | bytes) -> Request:
+    """The request in a v1 frame.
+
+    Raises:
+        InvalidRequest: with code `INVALID_JSON`, `UNKNOWN_TYPE` or `VALIDATION_ERROR`.
+    """
+    message = parse_object(frame)
+    op = _OPERATIONS.get(kind := message.get("type")) if _hashable(message) else None
+    if op is None:
+        raise InvalidRequest(
+            f"Unknown message type: {_short(kind)}; expected one of {', '.join(_OPERATIONS.values())}",
+            code="UNKNOWN_TYPE",
+        )
+    allowed = {"type", "data"} if op in _WITH_DATA else {"type"}
+    if not message.keys() <= allowed:
+        extra = sorted(message.keys() - allowed)
+        raise _invalid(
+            f"Invalid message: a {op!r} frame has no key {extra[0]!r} (known: "
+            f"{', '.join(sorted(allowed))})",
+            "extra_forbidden",
+            [extra[0]],
+            _short(message[extra[0]]),
+        )
+    if op == "step" and "data" not in message:
+        raise _invalid("Invalid message: a 'step' frame needs 'data', the action", "missing", ["data"], None)
+    data = message.get("data", {})
+    if not isinstance(data, dict):
+        raise _invalid(
+            f"Invalid message: 'data' must be an object, got {type(data).__name__}",
+            "dict_type",
+            ["data"],
+            _short(data),
+        )
+    return Request(op, data)
+
+
+def parse_object(frame: str | bytes) -> Json:
+    """The JSON object in a frame.
+
+    Raises:
+        InvalidRequest: it is not JSON (`INVALID_JSON`) or not an object (`VALIDATION_ERROR`).
+    """
+    try:
+        message = from_json(frame, allow_inf_nan=False)
+    except ValueError as error:
+        raise InvalidRequest(
+            f"Invalid JSON: {error}; send one JSON object per frame (NaN and infinity are "
+            'the strings "NaN", "Infinity", "-Infinity")',
+            code="INVALID_JSON",
+        ) from None
+    if not isinstance(message, dict):
+        raise _invalid(
+            f"Invalid message: expected a JSON object with 'type', got {type(message).__name__}",
+            "dict_type",
+            [],
+            _short(message),
+        )
+    return message
+
+
+def _hashable(message: Json) -> bool:
+    return isinstance(message.get("type"), str)
+
+
+def _short(value: object, limit: int = 80) -> str:
+    """A received value, for an error text: never long."""
+    text = "" if value is None else str(value)
+    return text if len(text) <= limit else f"{text[:limit]}…"

@@ -1,0 +1,74 @@
+"""How Python values become JSON on the wire.
+
+`float` NaN and ±inf become the strings `"NaN"`, `"Infinity"`, `"-Infinity"` (strict JSON; pydantic's
+float fields read them back), `bytes` base64 text, numpy arrays nested lists, numpy scalars
+numbers; everything else is as pydantic writes it in JSON mode.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json
+
+from openenv.protocol.errors import EnvironmentFailed
+
+
+def encode(value: object) -> bytes:
+    """The JSON of a value.
+
+    Raises:
+        EnvironmentFailed: it holds something that has no wire form; the text names where.
+    """
+    try:
+        return to_json(value, inf_nan_mode="strings", bytes_mode="base64", fallback=unusual)
+    except (PydanticSerializationError, TypeError, ValueError) as error:
+        raise unencodable(value, error) from error
+
+
+def unusual(value: Any) -> Any:
+    """The JSON-able form of a value that pydantic does not know: numpy's arrays and scalars.
+
+    Told by what they can do, so that numpy is never imported for it.
+    """
+    tolist = getattr(value, "tolist", None)
+    if callable(tolist):
+        return tolist()
+    raise TypeError(f"a {type(value).__qualname__} has no wire form")
+
+
+def unencodable(value: object, error: Exception) -> EnvironmentFailed:
+    """The error for a value that cannot cross the wire, naming the part that cannot."""
+    path, culprit = _culprit(value, type(value).__name__, 0)
+    return EnvironmentFailed(
+        f"{path} cannot be sent: a {type(culprit).__qualname__} has no wire form; use plain "
+        f"values, lists, dicts, numpy arrays or pydantic models ({_one_line(error)})",
+        path=path,
+        value_type=type(culprit).__qualname__,
+    )
+
+
+def _one_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+
+
+def _culprit(value: object, path: str, depth: int) -> tuple[str, object]:
+    """The innermost part of a value that fails to encode on its own."""
+    if depth < 20:
+        for name, part in _parts(value):
+            try:
+                to_json(part, inf_nan_mode="strings", bytes_mode="base64", fallback=unusual)
+            except (PydanticSerializationError, TypeError, ValueError):
+                return _culprit(part, f"{path}{name}", depth + 1)
+    return path, value
+
+
+def _parts(value: object) -> list[tuple[str, object]]:
+    if isinstance(value, BaseModel):
+        return [(f".{name}", part) for name, part in value]
+    if isinstance(value, dict):
+        return [(f"[{key!r}]", part) for key, part in value.items()]
+    if isinstance(value, list | tuple):
+        return [(f"[{index}]", part) for index, part in enumerate(value)]
+    return []

@@ -1,0 +1,1 @@
+"""Environments that run: sessions, and the hosts they live in."""

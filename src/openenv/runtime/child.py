@@ -1,0 +1,91 @@
+"""The process of a `ProcessHost`: `python -m openenv.runtime.child`, spoken to over its pipes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import runpy
+import signal
+import sys
+from typing import BinaryIO
+
+from pydantic_core import from_json
+
+from openenv.env.spec import EnvSpec
+from openenv.protocol.errors import EnvironmentFactoryError
+from openenv.protocol.messages import Reply, Request
+from openenv.runtime.host import BlockingCalls, session_factory
+from openenv.runtime.process import HEADER, KINDS
+from openenv.runtime.session import Session
+
+
+def main() -> None:
+    """Builds the environment it is told of, then answers requests until its input ends."""
+    requests, replies = _take_pipes()
+    _die_with_parent()
+    plan = _read(requests)
+    if plan is None:
+        return
+    try:
+        session = _build(plan)
+    except Exception as error:
+        _write(replies, "error", _why(error).encode())
+        return
+    _write(replies, "ready", b"")
+    calls = BlockingCalls()
+    while (question := _read(requests)) is not None:
+        reply: Reply = calls.drive(session.serve(Request(**from_json(question))))
+        _write(replies, reply.type, reply.body)
+    calls.drive(session.close())
+    calls.close()
+
+
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """The pipes to the server, after which the environment's own prints go to stderr."""
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, replies
+
+
+def _die_with_parent() -> None:
+    """Asks the kernel to end this process with its server, also in the middle of a step."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+def _build(plan: bytes) -> Session:
+    path, main_file, name, tracebacks, parts = pickle.loads(plan)  # noqa: S301  # our own parent's
+    sys.path[:] = path
+    if main_file is not None and b"__main__" in parts:
+        module = type(sys)("__openenv_main__")
+        module.__dict__.update(runpy.run_path(main_file, run_name="__openenv_main__"))
+        sys.modules["__main__"] = module
+    make, action, observation, state = pickle.loads(parts)  # noqa: S301  # likewise
+    return session_factory(EnvSpec.of(make, action, observation, state), tracebacks=tracebacks)()
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, EnvironmentFactoryError):
+        return error.message
+    return f"the environment could not be loaded: {type(error).__name__}: {error}"
+
+
+def _read(pipe: BinaryIO) -> bytes | None:
+    size = pipe.read(4)
+    return pipe.read(int.from_bytes(size, "big")) if len(size) == 4 else None
+
+
+def _write(pipe: BinaryIO, kind: str, body: bytes) -> None:
+    pipe.write(HEADER.pack(KINDS.index(kind), len(body)) + body)
+    pipe.flush()
+
+
+if __name__ == "__main__":
+    main()

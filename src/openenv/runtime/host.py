@@ -1,0 +1,243 @@
+"""Hosts: where an environment lives, and on which thread its calls run."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from openenv._flow import Flow, adrive, drive
+from openenv.env.spec import EnvSpec
+from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
+from openenv.protocol.messages import Reply, Request
+from openenv.runtime.session import Call, Session
+
+ResultT = TypeVar("ResultT")
+SessionFactory = Callable[[], Session]
+
+
+class Host(ABC):
+    """A place for one environment. Its owner makes one call at a time."""
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Builds the environment.
+
+        Raises:
+            EnvironmentFactoryError: its constructor raised.
+        """
+
+    @abstractmethod
+    def serve(self, request: Request) -> Reply | asyncio.Future[Reply]:
+        """Answers a request: at once where no other thread or awaiting is needed."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Closes the environment and gives up the place, after the call that still runs."""
+
+    def kill(self) -> None:  # noqa: B027  # most hosts cannot
+        """Stops the running call for good, where the place can do that."""
+
+
+def session_factory(spec: EnvSpec, *, tracebacks: bool) -> SessionFactory:
+    """Builds sessions, with the typed error when the environment's constructor raises."""
+
+    def make() -> Session:
+        try:
+            environment = spec.make()
+        except Exception as error:
+            raise EnvironmentFactoryError(
+                spec.name,
+                f"Environment factory {spec.name!r} failed: {type(error).__name__}: {error}",
+            ) from error
+        return Session(environment, spec, tracebacks=tracebacks)
+
+    return make
+
+
+class InlineHost(Host):
+    """On the server's event loop: no hand-over, and awaited environments run side by side."""
+
+    def __init__(self, make: SessionFactory) -> None:
+        self._make = make
+        self._session: Session | None = None
+        self._running: asyncio.Future[Reply] | None = None
+
+    async def start(self) -> None:
+        """Builds the environment on the loop."""
+        self._session = self._make()
+
+    def serve(self, request: Request) -> Reply | asyncio.Future[Reply]:
+        """The reply itself, unless the environment awaits something on the way to it."""
+        if self._session is None:
+            raise HostCrashed("the environment was closed")
+        flow = self._session.serve(request)
+        try:
+            call = next(flow)
+            while True:
+                try:
+                    value = call()
+                except Exception as error:
+                    call = flow.throw(error)
+                    continue
+                if inspect.isawaitable(value):
+                    self._running = asyncio.ensure_future(_finish(flow, value))
+                    return self._running
+                call = flow.send(value)
+        except StopIteration as stop:
+            reply: Reply = stop.value
+            return reply
+
+    async def close(self) -> None:
+        """Closes the environment."""
+        session, self._session = self._session, None
+        if self._running is not None and not self._running.done():
+            await asyncio.wait([self._running])
+        if session is not None:
+            await adrive(session.close(), _await_if_needed)
+
+    def kill(self) -> None:
+        """Cancels what the environment awaits."""
+        if self._running is not None:
+            self._running.cancel()
+
+
+async def _await_if_needed(call: Call) -> object:
+    value = call()
+    return await value if inspect.isawaitable(value) else value
+
+
+async def _finish(flow: Flow[Call, Reply], pending: Awaitable[object]) -> Reply:
+    """The rest of a flow whose current call is already under way."""
+    try:
+        while True:
+            try:
+                value = await pending
+            except Exception as error:
+                call = flow.throw(error)
+            else:
+                call = flow.send(value)
+            pending = _await_if_needed(call)
+    except StopIteration as stop:
+        reply: Reply = stop.value
+        return reply
+    finally:
+        flow.close()
+
+
+class BlockingCalls:
+    """Makes calls in one thread, and keeps the event loop there that awaited ones need."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def drive(self, flow: Flow[Call, ResultT]) -> ResultT:
+        """Runs a flow to its end in this thread."""
+        return drive(flow, self._perform)
+
+    def close(self) -> None:
+        """Closes the event loop, if there was need of one."""
+        if self._loop is not None:
+            self._loop.close()
+
+    def _perform(self, call: Call) -> object:
+        value = call()
+        if not inspect.isawaitable(value):
+            return value
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        return self._loop.run_until_complete(_settle(value))
+
+
+async def _settle(value: Awaitable[object]) -> object:
+    return await value
+
+
+class Worker:
+    """One thread that does jobs in turn and hands their results to the event loop."""
+
+    def __init__(self, name: str) -> None:
+        self.calls = BlockingCalls()
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        threading.Thread(target=self._work, name=name, daemon=True).start()
+
+    def run(self, job: Callable[[], ResultT]) -> asyncio.Future[ResultT]:
+        """Does a job on the thread; its result arrives on the caller's event loop."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[ResultT] = loop.create_future()
+
+        def work() -> None:
+            result, error = None, None
+            try:
+                result = job()
+            except BaseException as raised:  # noqa: BLE001  # handed to whoever waits
+                error = raised
+            with suppress(RuntimeError):  # the loop has closed: nobody waits any more
+                loop.call_soon_threadsafe(_deliver, future, result, error)
+
+        self._jobs.put(work)
+        return future
+
+    def stop(self) -> None:
+        """Lets the thread end after the jobs it has."""
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+        self.calls.close()
+
+
+def _deliver(future: asyncio.Future[Any], result: object, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
+
+
+class ThreadHost(Host):
+    """On a thread: the same one for the environment's whole life, as many libraries need.
+
+    A thread cannot be killed: a call that hangs keeps it until it returns.
+    """
+
+    def __init__(self, make: SessionFactory, worker: Worker, *, owns_worker: bool = True) -> None:
+        self._make = make
+        self._worker = worker
+        self._owns_worker = owns_worker
+        self._session: Session | None = None
+
+    async def start(self) -> None:
+        """Builds the environment on its thread."""
+        await self._worker.run(self._build)
+
+    def serve(self, request: Request) -> asyncio.Future[Reply]:
+        """The reply, when the thread has it."""
+        return self._worker.run(lambda: self._serve(request))
+
+    async def close(self) -> None:
+        """Closes the environment on its thread, and ends the thread."""
+        closed = self._worker.run(self._end)
+        if self._owns_worker:
+            self._worker.stop()
+        await closed
+
+    def _build(self) -> None:
+        self._session = self._make()
+
+    def _serve(self, request: Request) -> Reply:
+        if self._session is None:
+            raise HostCrashed("the environment was closed")
+        return self._worker.calls.drive(self._session.serve(request))
+
+    def _end(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            self._worker.calls.drive(session.close())

@@ -1,0 +1,51 @@
+"""Limits: every bound of a server, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from openenv.protocol.errors import ConfigurationError
+
+DEFAULT_CAPACITY = 64
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The bounds of one server. Times are in seconds, `None` is no limit.
+
+    Attributes:
+        capacity: sessions that may exist at once, those that start, close or hang included.
+        waiting: clients that may queue for a slot when they ask to.
+        max_wait: the longest that one may queue.
+        step_timeout: the longest that a step, or a look at the state, may run.
+        reset_timeout: the longest that a reset, or building the environment, may run.
+        idle_timeout: how long a session with an open socket may do nothing. A trainer may be
+            busy for minutes between steps, so there is no limit by default: the socket's own
+            keep-alive tells the living from the dead.
+        unattached_timeout: how long a session that no socket holds (made over HTTP) may do
+            nothing.
+        close_grace: how long closing an environment is waited for.
+        drain_grace: how long running steps may go on after the server was told to stop.
+        max_message_bytes: the largest message that is read.
+    """
+
+    capacity: int = DEFAULT_CAPACITY
+    waiting: int = 256
+    max_wait: float = 600.0
+    step_timeout: float | None = 3600.0
+    reset_timeout: float | None = 3600.0
+    idle_timeout: float | None = None
+    unattached_timeout: float | None = 1800.0
+    close_grace: float = 10.0
+    drain_grace: float = 30.0
+    max_message_bytes: int = 16 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        if self.capacity < 1:
+            raise ConfigurationError(
+                f"a server must hold at least 1 session, got max_concurrent_envs={self.capacity}"
+            )
+        for name in ("step_timeout", "reset_timeout", "idle_timeout", "unattached_timeout"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ConfigurationError(f"{name} must be more than 0 seconds, got {value!r}")

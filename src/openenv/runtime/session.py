@@ -1,0 +1,201 @@
+"""What each request means to an environment, as a flow of calls into it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import traceback
+import uuid
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import from_json
+
+from openenv._flow import Flow
+from openenv.env.models import Observation, State, is_done, pack, pack_state
+from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
+from openenv.protocol.episode import Episode
+from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, Json, SessionError
+from openenv.protocol.messages import Reply, Request, error_reply
+
+logger = logging.getLogger("openenv.session")
+
+Call = Callable[[], object]
+"""A call into the environment, to be made where the environment lives; may give an awaitable."""
+
+MAX_ERRORS_BYTES = 64 * 1024
+
+
+class ResetRequest(BaseModel):
+    """What every reset may carry; other keywords go to the environment as they are."""
+
+    model_config = ConfigDict(extra="allow")
+
+    seed: int | None = Field(default=None, ge=0)
+    episode_id: str | None = Field(default=None, max_length=255)
+
+
+class Session:
+    """One client's hold on one environment: it turns requests into calls and results into replies.
+
+    It holds no thread, clock or socket. A host builds it where the environment lives and drives
+    its flows there.
+    """
+
+    def __init__(self, environment: AnyEnvironment, spec: EnvSpec, *, tracebacks: bool = False):
+        self.environment = environment
+        self._traits = Traits.of(type(environment))
+        self._spec = spec
+        self._episode = Episode()
+        self._tracebacks = tracebacks
+        self._dropped: set[str] = set()
+        if not self._traits.keeps_state:
+            self._state: State = spec.state()
+            environment.__dict__["_session_state"] = self._state
+
+    def serve(self, request: Request) -> Flow[Call, Reply]:
+        """Answers a request. Whatever goes wrong becomes an `error` reply; the session lives."""
+        try:
+            if request.op == "step":
+                return (yield from self._step(request.data, request.timeout_s))
+            if request.op == "reset":
+                return (yield from self._reset(request.data))
+            return (yield from self._read_state())
+        except SessionError as error:
+            return error_reply(error)
+
+    def close(self) -> Flow[Call, None]:
+        """Closes the environment; its own failure to do so is logged and ends nothing else."""
+        if self._spec.shared:
+            return
+        try:
+            yield self.environment.close
+        except Exception:
+            logger.warning("%s.close() failed", self._spec.name, exc_info=True)
+
+    def _step(self, data: Json, timeout_s: float | None) -> Flow[Call, Reply]:
+        try:
+            action = self._spec.parse_action(data)
+        except ValidationError as error:
+            raise invalid(error, f"action for {self._spec.name}") from None
+        if self._traits.requires_reset:
+            self._episode.require_running()
+        environment = self.environment
+        step = environment.step_async if self._traits.is_async else environment.step
+        known = self._traits.step_keywords
+        timed = timeout_s is not None and (known is None or "timeout_s" in known)
+        options = {"timeout_s": timeout_s} if timed else {}
+        observation = yield from self._call("step", lambda: step(action, **options))
+        if not isinstance(observation, Observation):
+            raise self._wrong("step", observation)
+        self._episode.stepped(done=is_done(observation))
+        if not self._traits.keeps_state:
+            self._state.step_count = self._episode.step_count
+        return Reply("observation", pack(observation))
+
+    def _reset(self, data: Json) -> Flow[Call, Reply]:
+        if data:
+            try:
+                ResetRequest.model_validate(data)
+            except ValidationError as error:
+                raise invalid(error, "reset") from None
+        keywords = self._accepted(data)
+        environment = self.environment
+        reset = environment.reset_async if self._traits.is_async else environment.reset
+        if not self._traits.keeps_state:
+            self._state = self._spec.state(episode_id=data.get("episode_id") or str(uuid.uuid4()))
+            environment.__dict__["_session_state"] = self._state
+        observation = yield from self._call("reset", lambda: reset(**keywords))
+        if not isinstance(observation, Observation):
+            raise self._wrong("reset", observation)
+        self._episode.began()
+        return Reply("observation", pack(observation))
+
+    def _read_state(self) -> Flow[Call, Reply]:
+        state = yield from self._call("state", self._get_state)
+        if not isinstance(state, BaseModel):
+            raise self._wrong("state", state)
+        return Reply("state", pack_state(state))
+
+    def _get_state(self) -> object:
+        state: Any = self.environment.state
+        return state() if callable(state) else state
+
+    def _call(self, name: str, call: Call) -> Flow[Call, Any]:
+        """One call into the author's code, whose exceptions become typed."""
+        try:
+            return (yield lambda: contained(call))
+        except SessionError:
+            raise
+        except Exception as error:
+            logger.warning("%s.%s() raised", self._spec.name, name, exc_info=True)
+            details: Json = {"exception": type(error).__name__, "operation": name}
+            if self._tracebacks:
+                details["traceback"] = authors_traceback(error)
+            text = str(error) or type(error).__name__
+            raise EnvironmentFailed(text, **details) from error
+
+    def _accepted(self, data: Json) -> Json:
+        """The reset keywords that the environment takes; the others are dropped, said once."""
+        known = self._traits.reset_keywords
+        if known is None or data.keys() <= known:
+            return data
+        for name in data.keys() - known - self._dropped:
+            if data[name] is not None:
+                self._dropped.add(name)
+                logger.warning(
+                    "%s.reset() takes no %r: it was left out (it takes: %s)",
+                    self._spec.name,
+                    name,
+                    ", ".join(sorted(known)) or "nothing",
+                )
+        return {name: value for name, value in data.items() if name in known}
+
+    def _wrong(self, name: str, returned: object) -> EnvironmentFailed:
+        expected = "a State" if name == "state" else "an Observation"
+        return EnvironmentFailed(
+            f"{self._spec.name}.{name} must give {expected}, got {type(returned).__name__}",
+            operation=name,
+        )
+
+
+def contained(call: Call) -> object:
+    """Makes a call whose `sys.exit()` must not end the server."""
+    try:
+        value = call()
+    except SystemExit as end:
+        raise _exited(end) from end
+    return _contained(value) if inspect.isawaitable(value) else value
+
+
+async def _contained(value: Awaitable[object]) -> object:
+    try:
+        return await value
+    except SystemExit as end:
+        raise _exited(end) from end
+
+
+def _exited(end: SystemExit) -> EnvironmentFailed:
+    return EnvironmentFailed(f"the environment called sys.exit({end.code!r})", exception="SystemExit")
+
+
+def invalid(error: ValidationError, what: str) -> InvalidRequest:
+    """The wire's form of a pydantic error: one line that names each field, and the full list."""
+    faults = from_json(error.json(include_url=False))
+    line = "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'value'}: {fault['msg']}" for fault in faults[:5]
+    )
+    if len(error.json(include_url=False)) > MAX_ERRORS_BYTES:
+        faults = from_json(error.json(include_url=False, include_input=False))[:50]
+    more = f" (and {len(faults) - 5} more)" if len(faults) > 5 else ""
+    return InvalidRequest(f"Invalid {what}: {line}{more}", errors=faults)
+
+
+def authors_traceback(error: Exception) -> str:
+    """The part of a traceback that lies in the author's code."""
+    package = str(Path(__file__).resolve().parents[1])
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if package not in f.filename]
+    lines = traceback.format_list(frames) + traceback.format_exception_only(type(error), error)
+    return "".join(lines)

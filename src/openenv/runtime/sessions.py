@@ -1,0 +1,193 @@
+"""Sessions: who may open one, who holds which, and when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from openenv.env.environment import HostKind
+from openenv.env.spec import EnvSpec
+from openenv.protocol.errors import (
+    ConcurrencyConfigurationError,
+    SessionCapacityError,
+    SessionCreationError,
+    SessionNotFoundError,
+)
+from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
+from openenv.runtime.limits import Limits
+from openenv.runtime.process import ProcessHost
+from openenv.runtime.reaper import Reaper
+from openenv.runtime.seat import Seat
+
+class Sessions:
+    """All sessions of one server.
+
+    Args:
+        spec: the environment that is served.
+        limits: its bounds.
+        host_kind: where environments live; `None` lets the environment say.
+        environ: the environment variables of process hosts: no credentials.
+        tracebacks: whether errors carry the author's part of the traceback.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        limits: Limits,
+        *,
+        host_kind: HostKind | None = None,
+        environ: Mapping[str, str] | None = None,
+        tracebacks: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.spec = spec
+        self.limits = limits
+        self._capacity = 1 if spec.shared or spec.traits.one_session else limits.capacity
+        self._host_kind: HostKind = host_kind or spec.traits.default_host
+        self._environ = environ or {}
+        self._tracebacks = tracebacks
+        self._clock = clock
+        self._seats: set[Seat] = set()
+        self._by_id: dict[str, Seat] = {}
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._shared_worker: Worker | None = None
+        self._draining = False
+        self._reaper = Reaper(clock, self._seats, limits)
+
+    @property
+    def capacity(self) -> int:
+        """Sessions that may exist at once."""
+        return self._capacity
+
+    @property
+    def active(self) -> int:
+        """Sessions that exist: starting, open, closing, or hanging in a call that cannot be killed."""
+        return len(self._seats)
+
+    @property
+    def waiting(self) -> int:
+        """Clients in the queue."""
+        return len(self._waiting)
+
+    def find(self, session_id: str) -> Seat:
+        """An open session by its id.
+
+        Raises:
+            SessionNotFoundError: there is none.
+        """
+        seat = self._by_id.get(session_id)
+        if seat is None or not seat.is_open:
+            raise SessionNotFoundError(session_id)
+        return seat
+
+    async def open(
+        self, session_id: str | None = None, *, wait_s: float = 0.0, attached: bool = False
+    ) -> Seat:
+        """Opens a session.
+
+        Args:
+            session_id: its name; a new one by default.
+            wait_s: how long to queue for a slot, at most `limits.max_wait`.
+            attached: a socket holds it.
+
+        Raises:
+            SessionCapacityError: no slot was free, or became free in time.
+            EnvironmentFactoryError: the environment's constructor raised.
+            SessionCreationError: the server is stopping.
+        """
+        await self._slot(wait_s)
+        seat = Seat(
+            session_id or str(uuid.uuid4()),
+            self._host(),
+            self.limits,
+            self._clock,
+            attached=attached,
+            on_end=self._release,
+        )
+        self._seats.add(seat)
+        self._by_id[seat.session_id] = seat
+        await seat.start()
+        self._reaper.watch()
+        return seat
+
+    async def close_all(self) -> None:
+        """Closes every session."""
+        self._reaper.stop()
+        await asyncio.gather(*(seat.close() for seat in list(self._seats)))
+        for seat in list(self._seats):
+            seat.forsake()
+        if self._shared_worker is not None:
+            self._shared_worker.stop()
+        if self.spec.shared:
+            self.spec.make().close()
+
+    async def drain(self) -> None:
+        """Opens nothing more and waits for the running calls, at most `limits.drain_grace`."""
+        self._draining = True
+        for waiter in self._waiting:
+            waiter.cancel()
+        busy = [seat.idle() for seat in self._seats]
+        if busy:
+            await asyncio.wait([asyncio.ensure_future(b) for b in busy], timeout=self.limits.drain_grace)
+
+    async def _slot(self, wait_s: float) -> None:
+        """Returns when a new session may be opened; the caller opens it without awaiting."""
+        self._refuse_if_draining()
+        if len(self._seats) < self._capacity and not self._waiting:
+            return
+        if wait_s <= 0 or len(self._waiting) >= self.limits.waiting:
+            raise SessionCapacityError(len(self._seats), self._capacity)
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await asyncio.wait_for(turn, min(wait_s, self.limits.max_wait))
+        except BaseException as error:
+            self._waiting.remove(turn)
+            self._call_next()
+            self._refuse_if_draining()
+            if isinstance(error, asyncio.TimeoutError):
+                raise SessionCapacityError(len(self._seats), self._capacity) from None
+            raise
+        self._waiting.remove(turn)
+
+    def _refuse_if_draining(self) -> None:
+        if self._draining:
+            raise SessionCreationError("the server is stopping")
+
+    def _release(self, seat: Seat) -> None:
+        self._seats.discard(seat)
+        if self._by_id.get(seat.session_id) is seat:
+            del self._by_id[seat.session_id]
+        self._call_next()
+
+    def _call_next(self) -> None:
+        free = self._capacity - len(self._seats)
+        for turn in list(self._waiting)[: max(free, 0)]:
+            if not turn.done():
+                turn.set_result(None)
+
+    def _host(self) -> Host:
+        make = session_factory(self.spec, tracebacks=self._tracebacks)
+        if self._host_kind == "inline":
+            return InlineHost(make)
+        if self._host_kind == "process":
+            return ProcessHost(self.spec, self._environ, tracebacks=self._tracebacks)
+        if not self.spec.traits.one_thread:
+            return ThreadHost(make, Worker(f"openenv-{self.spec.name}"))
+        if self._shared_worker is None:
+            self._shared_worker = Worker(f"openenv-{self.spec.name}")
+        return ThreadHost(make, self._shared_worker, owns_worker=False)
+
+
+def check_capacity(spec: EnvSpec, asked: int | None) -> None:
+    """Refuses more sessions than the environment allows.
+
+    Raises:
+        ConcurrencyConfigurationError: it says that it holds one.
+    """
+    if asked is not None and asked > 1 and (spec.shared or spec.traits.one_session):
+        raise ConcurrencyConfigurationError(spec.name, asked)

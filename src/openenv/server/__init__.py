@@ -1,0 +1,1 @@
+"""The ASGI side: WebSocket, HTTP, and the process that serves them."""

@@ -1,0 +1,114 @@
+"""`create_app`: an environment as an ASGI application."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from fastapi import FastAPI
+
+from openenv.env.environment import HostKind
+from openenv.env.models import Observation, State
+from openenv.env.spec import EnvironmentSource
+from openenv.runtime.capacity import ConcurrencyConfig
+from openenv.runtime.limits import Limits
+from openenv.server.http_server import HTTPEnvServer
+
+TITLE = "OpenEnv Environment HTTP API"
+API_VERSION = "1.0.0"
+
+logger = logging.getLogger("openenv.server")
+
+
+def create_app(
+    env: EnvironmentSource,
+    action_cls: Any = None,
+    observation_cls: type[Observation] | None = None,
+    env_name: str | None = None,
+    max_concurrent_envs: int | None = None,
+    concurrency_config: ConcurrencyConfig | None = None,
+    gradio_builder: Any = None,
+    custom_tab_name: str = "Custom",
+    custom_tab_primary: bool = False,
+    show_default_tab: bool = True,
+    title_override: str | None = None,
+    state_cls: type[State] | None = None,
+    *,
+    mode: str | None = None,
+    reset_observation_cls: type[Observation] | None = None,
+    limits: Limits | None = None,
+    host_kind: HostKind | None = None,
+) -> FastAPI:
+    """An environment as an ASGI application.
+
+    Args:
+        env: an `Environment` class, a factory (function or `functools.partial`), or an instance,
+            which then serves one session at a time.
+        action_cls: its actions' class; needed where the environment's class does not say it.
+        observation_cls: likewise.
+        env_name: the environment's name for people.
+        max_concurrent_envs: sessions at once; `MAX_CONCURRENT_ENVS`, else 64, by default.
+        concurrency_config: the same with a timeout; give one of the two.
+        gradio_builder: builds a page of its own; without effect, there is no web page yet.
+        custom_tab_name: of that page, as are the next three.
+        custom_tab_primary: see `custom_tab_name`.
+        show_default_tab: see `custom_tab_name`.
+        title_override: see `custom_tab_name`.
+        state_cls: the state's class; read from the environment's class by default.
+        mode: `simulation` or `production`; `OPENENV_MODE`, else simulation, by default.
+        reset_observation_cls: what a reset gives, where that is another class.
+        limits: all bounds at once, for those that the other arguments don't name.
+        host_kind: where environments live, over what the environment says.
+
+    Raises:
+        ConfigurationError: something does not fit; the text says what to do.
+        ConcurrencyConfigurationError: more sessions than the environment allows.
+    """
+    if gradio_builder is not None:
+        logger.warning("gradio_builder has no effect: this version serves no web page")
+    server = HTTPEnvServer(
+        env,
+        action_cls,
+        observation_cls,
+        max_concurrent_envs,
+        concurrency_config,
+        env_name,
+        state_cls,
+        reset_observation_cls=reset_observation_cls,
+        limits=limits,
+        host_kind=host_kind,
+    )
+    return _app(server, mode)
+
+
+def create_fastapi_app(
+    env: EnvironmentSource,
+    action_cls: Any = None,
+    observation_cls: type[Observation] | None = None,
+    max_concurrent_envs: int | None = None,
+    concurrency_config: ConcurrencyConfig | None = None,
+    env_name: str | None = None,
+    state_cls: type[State] | None = None,
+    *,
+    mode: str | None = None,
+    reset_observation_cls: type[Observation] | None = None,
+) -> FastAPI:
+    """`create_app` in the other order of arguments that existing packages use."""
+    server = HTTPEnvServer(
+        env,
+        action_cls,
+        observation_cls,
+        max_concurrent_envs,
+        concurrency_config,
+        env_name,
+        state_cls,
+        reset_observation_cls=reset_observation_cls,
+    )
+    return _app(server, mode)
+
+
+def _app(server: HTTPEnvServer, mode: str | None) -> FastAPI:
+    app = FastAPI(title=TITLE, version=API_VERSION)
+    server.register_routes(app, mode)
+    app.state.openenv = server
+    return app

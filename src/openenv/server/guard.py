@@ -1,0 +1,106 @@
+"""Guard: what is refused before anything else looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+from starlette.responses import JSONResponse
+
+from openenv.server.ws import Event, Receive, Scope, Send
+
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Guard:
+    """Refuses pages of other web sites, bodies that are not JSON, and bodies that are too large.
+
+    Only browsers send `Origin`, so clients and trainers never notice the first. A page may call
+    the server that it came from; other origins must be named.
+
+    Args:
+        app: the application behind it.
+        allowed_origins: origins such as `https://example.org` that may call; `*` is any.
+        max_body_bytes: the largest HTTP body.
+    """
+
+    def __init__(self, app: App, *, allowed_origins: frozenset[str], max_body_bytes: int) -> None:
+        self._app = app
+        self._allowed = allowed_origins
+        self._max_body = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hands a connection on, or refuses it."""
+        if scope["type"] not in ("http", "websocket"):
+            return await self._app(scope, receive, send)
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        if not self._may_call(headers):
+            return await _refuse_origin(scope, receive, send, headers["origin"])
+        if scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH"):
+            return await self._with_body(scope, receive, send, headers)
+        return await self._app(scope, receive, send)
+
+    def _may_call(self, headers: dict[str, str]) -> bool:
+        origin = headers.get("origin")
+        if origin is None or "*" in self._allowed or origin in self._allowed:
+            return True
+        hosts = {headers.get("host"), headers.get("x-forwarded-host")}
+        return urlsplit(origin).netloc in hosts
+
+    async def _with_body(
+        self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]
+    ) -> None:
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > self._max_body:
+            return await self._too_large(int(length))(scope, receive, send)
+        has_body = length not in ("", "0") or "transfer-encoding" in headers
+        if has_body and not _is_json(content_type := headers.get("content-type", "")):
+            problem = f"the body must be application/json, got {content_type or 'no content type'}"
+            return await _answer(415, "VALIDATION_ERROR", problem)(scope, receive, send)
+        body = bytearray()
+        while (event := await receive())["type"] == "http.request":
+            body += event.get("body", b"")
+            if len(body) > self._max_body:
+                return await self._too_large(len(body))(scope, receive, send)
+            if not event.get("more_body", False):
+                break
+        else:
+            return None
+        await self._app(scope, _replay(bytes(body), receive), send)
+        return None
+
+    def _too_large(self, size: int) -> JSONResponse:
+        return _answer(
+            413,
+            "MESSAGE_TOO_LARGE",
+            f"the body has {size} bytes, this server reads at most {self._max_body} "
+            "(OPENENV_MAX_MESSAGE_MB)",
+        )
+
+
+def _is_json(content_type: str) -> bool:
+    media = content_type.partition(";")[0].strip().lower()
+    return media == "application/json" or media.endswith("+json")
+
+
+def _answer(status: int, code: str, message: str) -> JSONResponse:
+    return JSONResponse({"detail": message, "code": code, "message": message}, status)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives a body that was read already, then what follows it."""
+    pending: list[Event] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_event() -> Event:
+        return pending.pop() if pending else await receive()
+
+    return next_event
+
+
+async def _refuse_origin(scope: Scope, receive: Receive, send: Send, origin: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": "origin not allowed"})
+        return
+    problem = f"pages of {origin} may not call this server (OPENENV_ALLOWED_ORIGINS names who may)"
+    await _answer(403, "UNAUTHORIZED", problem)(scope, receive, send)

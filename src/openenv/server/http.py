@@ -1,0 +1,176 @@
+"""`/reset`, `/step`, `/state` and `/session`: the same stateful episode, over plain HTTP.
+
+A caller that names no session uses the server's default one; with the header `X-Session-ID` it
+has its own, made at its first reset. `DELETE /session`, or being idle for long, ends it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Header, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import from_json
+
+from openenv.protocol import messages
+from openenv.protocol.errors import (
+    EnvironmentFailed,
+    HostCrashed,
+    InvalidRequest,
+    MessageTooLarge,
+    ResetRequired,
+    SessionCapacityError,
+    SessionError,
+    SessionNotFoundError,
+    StepTimeout,
+)
+from openenv.protocol.messages import Reply, parse_object
+from openenv.runtime.seat import Seat
+from openenv.runtime.session import ResetRequest, invalid
+from openenv.runtime.sessions import Sessions
+
+DEFAULT_SESSION = "default"
+SessionID = Annotated[str | None, Header(alias="X-Session-ID", min_length=1, max_length=255)]
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_STATUS: list[tuple[type[SessionError], int]] = [
+    (ResetRequired, 409),
+    (InvalidRequest, 422),
+    (SessionCapacityError, 503),
+    (SessionNotFoundError, 404),
+    (MessageTooLarge, 413),
+    (StepTimeout, 504),
+    (HostCrashed, 500),
+    (EnvironmentFailed, 500),
+    (SessionError, 503),
+]
+
+
+class StepRequest(BaseModel):
+    """The body of `POST /step`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    action: dict[str, Any]
+    timeout_s: float | None = Field(default=None, gt=0)
+    request_id: str | None = Field(default=None, max_length=255)
+
+
+class ObservationResponse(BaseModel):
+    """What a reset or a step gives."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    observation: dict[str, Any]
+    reward: float | None = None
+    done: bool = False
+    truncated: bool = False
+    metadata: dict[str, Any] | None = None
+
+
+ResetResponse = ObservationResponse
+StepResponse = ObservationResponse
+
+
+def http_routes(sessions: Sessions) -> APIRouter:
+    """The routes of the stateful HTTP surface."""
+    router = APIRouter(tags=["Episode"])
+    episodes = HttpEpisodes(sessions)
+    body_of = {
+        model: {"requestBody": {"content": {"application/json": {"schema": model.model_json_schema()}}}}
+        for model in (ResetRequest, StepRequest)
+    }
+    answers = {"response_model": None, "responses": {200: {"model": ObservationResponse}}}
+    router.add_api_route(
+        "/reset", episodes.reset, methods=["POST"], openapi_extra=body_of[ResetRequest], **answers
+    )
+    router.add_api_route(
+        "/step", episodes.step, methods=["POST"], openapi_extra=body_of[StepRequest], **answers
+    )
+    router.add_api_route("/state", episodes.state, methods=["GET"], response_model=None)
+    router.add_api_route("/session", episodes.close, methods=["DELETE"], status_code=204)
+    return router
+
+
+class HttpEpisodes:
+    """Finds a caller's session and has it answer."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    async def reset(self, request: Request, x_session_id: SessionID = None) -> Response:
+        """Begins an episode, in the caller's session; makes that session if need be."""
+        try:
+            body = await request.body()
+            data = parse_object(body) if body.strip() else {}
+            _checked(ResetRequest, data)
+            seat = await self._seat(x_session_id, make=True)
+            return await _serve(seat, messages.Request("reset", data))
+        except SessionError as error:
+            return error_response(error)
+
+    async def step(self, request: Request, x_session_id: SessionID = None) -> Response:
+        """Takes one action in the caller's episode."""
+        try:
+            asked = _checked(StepRequest, parse_object(await request.body()))
+            make = x_session_id is None and not self._sessions.spec.traits.requires_reset
+            seat = await self._seat(x_session_id, make=make)
+            return await _serve(seat, messages.Request("step", asked.action, asked.timeout_s))
+        except SessionError as error:
+            return error_response(error)
+
+    async def state(self, x_session_id: SessionID = None) -> Response:
+        """Where the caller's episode stands."""
+        try:
+            seat = await self._seat(x_session_id, make=False)
+            return await _serve(seat, messages.Request("state"))
+        except ResetRequired:
+            return JSONResponse({"episode_id": None, "step_count": 0})
+        except SessionError as error:
+            return error_response(error)
+
+    async def close(self, x_session_id: SessionID = None) -> Response:
+        """Ends the caller's session."""
+        try:
+            await self._sessions.find(x_session_id or DEFAULT_SESSION).close()
+        except SessionError as error:
+            return error_response(error)
+        return Response(status_code=204)
+
+    async def _seat(self, session_id: str | None, *, make: bool) -> Seat:
+        name = session_id or DEFAULT_SESSION
+        try:
+            return self._sessions.find(name)
+        except SessionNotFoundError:
+            if make:
+                return await self._sessions.open(name)
+            if session_id is None:
+                raise ResetRequired("no episode has begun here; POST /reset first") from None
+            raise
+
+
+def _checked(model: type[ModelT], data: dict[str, Any]) -> ModelT:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise invalid(error, "request body") from None
+
+
+async def _serve(seat: Seat, request: messages.Request) -> Response:
+    outcome = seat.serve(request)
+    reply = outcome if isinstance(outcome, Reply) else await outcome
+    content = from_json(reply.body)
+    if reply.type == "error":
+        return error_response(SessionError.from_data(content))
+    if reply.type == "observation":
+        content.setdefault("metadata", None)
+    return JSONResponse(content, headers={"X-Session-ID": seat.session_id})
+
+
+def error_response(error: SessionError) -> JSONResponse:
+    """The HTTP form of a typed error: `detail` as FastAPI's users know it, `code`, `message`."""
+    status = next(status for kind, status in _STATUS if isinstance(error, kind))
+    detail = error.details.get("errors") or error.message
+    headers = {"Retry-After": "1"} if status == 503 else None
+    return JSONResponse({"detail": detail, **error.to_data()}, status, headers=headers)

@@ -1,0 +1,175 @@
+"""`HTTPEnvServer`: one kind of environment, its sessions and its routes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from starlette.routing import WebSocketRoute
+
+from openenv import settings
+from openenv.env.environment import HostKind
+from openenv.env.metadata import EnvironmentMetadata
+from openenv.env.models import Observation, State
+from openenv.env.spec import EnvironmentSource, EnvSpec
+from openenv.protocol.errors import ConfigurationError
+from openenv.runtime.capacity import ConcurrencyConfig, ServerCapacityStatus
+from openenv.runtime.limits import Limits
+from openenv.runtime.sessions import Sessions, check_capacity
+from openenv.server.guard import Guard
+from openenv.server.http import http_routes
+from openenv.server.info import HealthResponse, SchemaResponse, read_metadata, schemas
+from openenv.server.ws import WebSocketEndpoint
+
+class HTTPEnvServer:
+    """Serves one kind of environment: `register_routes(app)` adds it to a FastAPI application.
+
+    Args:
+        env: an `Environment` class, a factory (function or `functools.partial`), or an instance,
+            which then serves one session at a time.
+        action_cls: its actions' class; needed where the environment's class does not say it.
+        observation_cls: likewise.
+        max_concurrent_envs: sessions at once; `MAX_CONCURRENT_ENVS`, else 64, by default.
+        concurrency_config: the same with a timeout; give one of the two.
+        env_name: the environment's name for people.
+        state_cls: its state's class; read from the class by default.
+        reset_observation_cls: what a reset gives, where that is another class.
+        limits: all bounds at once, for those that the other arguments don't name.
+        host_kind: where environments live, over what the environment says.
+
+    Raises:
+        ConfigurationError: something does not fit; the text says what to do.
+        ConcurrencyConfigurationError: more sessions than the environment allows.
+    """
+
+    def __init__(
+        self,
+        env: EnvironmentSource,
+        action_cls: Any = None,
+        observation_cls: type[Observation] | None = None,
+        max_concurrent_envs: int | None = None,
+        concurrency_config: ConcurrencyConfig | None = None,
+        env_name: str | None = None,
+        state_cls: type[State] | None = None,
+        *,
+        reset_observation_cls: type[Observation] | None = None,
+        limits: Limits | None = None,
+        host_kind: HostKind | None = None,
+    ) -> None:
+        self.spec = EnvSpec.of(env, action_cls, observation_cls, _specific(state_cls))
+        self.env_name = env_name
+        self.reset_observation_cls = reset_observation_cls
+        self._env_factory = self.spec.make
+        self._settings = settings.server_settings()
+        self.sessions = Sessions(
+            self.spec,
+            _limits(limits or self._settings.limits, max_concurrent_envs, concurrency_config),
+            host_kind=host_kind or self._settings.host_kind,
+            environ=self._settings.child_environ,
+            tracebacks=self._settings.tracebacks,
+        )
+        asked = concurrency_config.max_concurrent_envs if concurrency_config else max_concurrent_envs
+        check_capacity(self.spec, asked)
+
+    @property
+    def active_sessions(self) -> int:
+        """Sessions that exist."""
+        return self.sessions.active
+
+    @property
+    def max_concurrent_envs(self) -> int:
+        """Sessions that may exist at once."""
+        return self.sessions.capacity
+
+    def get_capacity_status(self) -> ServerCapacityStatus:
+        """How full the server is."""
+        return ServerCapacityStatus.from_counts(self.active_sessions, self.max_concurrent_envs)
+
+    def register_routes(self, app: FastAPI, mode: str | None = None) -> None:
+        """Adds every route to an application, and closing all sessions to its shutdown.
+
+        Args:
+            app: the application.
+            mode: `simulation` (everything) or `production` (nothing that controls an episode).
+
+        Raises:
+            ConfigurationError: there is no such mode.
+        """
+        simulation = settings.mode(mode or self._settings.mode) == "simulation"
+        app.add_middleware(
+            Guard,  # type: ignore[arg-type]  # starlette's ASGI types, ours are the same shape
+            allowed_origins=self._settings.allowed_origins,
+            max_body_bytes=self.sessions.limits.max_message_bytes,
+        )
+        app.include_router(self._info_routes())
+        if simulation:
+            app.include_router(http_routes(self.sessions))
+            app.router.routes.append(WebSocketRoute("/ws", WebSocketEndpoint(self.sessions)))
+        app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
+
+    def _info_routes(self) -> APIRouter:
+        router = APIRouter(tags=["Environment"])
+        described = schemas(self.spec, self.reset_observation_cls)
+        card: EnvironmentMetadata | None = None
+
+        @router.get("/health")
+        async def health() -> HealthResponse:
+            """Answers at once, also while steps run."""
+            return HealthResponse(
+                active_sessions=self.sessions.active,
+                max_sessions=self.sessions.capacity,
+                waiting=self.sessions.waiting,
+            )
+
+        @router.get("/metadata")
+        async def metadata() -> EnvironmentMetadata:
+            """What the environment tells about itself."""
+            nonlocal card
+            card = card or await read_metadata(self.spec, self.env_name)
+            return card
+
+        @router.get("/schema")
+        async def schema() -> SchemaResponse:
+            """The JSON schemas of actions, observations and the state."""
+            return described
+
+        return router
+
+
+def _specific(state_cls: type[State] | None) -> type[State] | None:
+    """The base class says nothing: the environment's own state class is looked for then."""
+    return None if state_cls is State else state_cls
+
+
+def _limits(
+    limits: Limits, max_concurrent_envs: int | None, config: ConcurrencyConfig | None
+) -> Limits:
+    if max_concurrent_envs is not None and config is not None:
+        raise ConfigurationError(
+            "give max_concurrent_envs or concurrency_config, not both: one would be ignored"
+        )
+    if config is not None:
+        return replace(
+            limits, capacity=config.max_concurrent_envs, idle_timeout=config.session_timeout
+        )
+    return limits if max_concurrent_envs is None else replace(limits, capacity=max_concurrent_envs)
+
+
+Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
+
+
+def _closing(sessions: Sessions, inner: Lifespan) -> Lifespan:
+    """A lifespan that closes every session when the application ends."""
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[Any]:
+        async with inner(app) as state:
+            try:
+                yield state
+            finally:
+                await sessions.close_all()
+
+    return lifespan

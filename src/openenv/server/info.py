@@ -1,0 +1,86 @@
+"""`/health`, `/metadata` and `/schema`: what a server tells of itself."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from openenv.env.environment import overrides
+from openenv.env.metadata import EnvironmentMetadata, default_metadata
+from openenv.env.spec import EnvSpec, class_made_by
+
+
+class HealthStatus(str, Enum):
+    """How a server is."""
+
+    HEALTHY = "healthy"
+    UNHEALTHY = "unhealthy"
+    DEGRADED = "degraded"
+
+
+class HealthResponse(BaseModel):
+    """The answer of `GET /health`."""
+
+    status: HealthStatus = HealthStatus.HEALTHY
+    active_sessions: int = 0
+    max_sessions: int = 1
+    waiting: int = 0
+
+
+class SchemaResponse(BaseModel):
+    """The answer of `GET /schema`: the JSON schemas of what crosses the wire."""
+
+    action: dict[str, Any]
+    observation: dict[str, Any]
+    state: dict[str, Any]
+    reset_observation: dict[str, Any] | None = None
+
+
+class _Lenient(GenerateJsonSchema):
+    """Describes what has no JSON schema (arrays, tensors) as anything, instead of failing."""
+
+    def handle_invalid_for_json_schema(
+        self, schema: core_schema.CoreSchema, error_info: str
+    ) -> JsonSchemaValue:
+        return {}
+
+
+def json_schema(model: Any) -> dict[str, Any]:
+    """The JSON schema of a model or a union of models."""
+    try:
+        return TypeAdapter(model).json_schema(schema_generator=_Lenient)
+    except PydanticInvalidForJsonSchema:
+        return {"type": "object"}
+
+
+def schemas(spec: EnvSpec, reset_observation: Any = None) -> SchemaResponse:
+    """The schemas of an environment; what a reset gives is an observation unless told otherwise."""
+    return SchemaResponse(
+        action=json_schema(spec.action),
+        observation=json_schema(spec.observation),
+        state=json_schema(spec.state),
+        reset_observation=json_schema(reset_observation or spec.observation),
+    )
+
+
+async def read_metadata(spec: EnvSpec, name: str | None) -> EnvironmentMetadata:
+    """An environment's card. One is built for it only if its class has something to say."""
+    made = class_made_by(spec.make)
+    if not spec.shared and made is not None and not overrides(made, "get_metadata"):
+        return default_metadata(name or spec.name)
+
+    def ask() -> EnvironmentMetadata:
+        environment = spec.make()
+        try:
+            return environment.get_metadata()
+        finally:
+            if not spec.shared:
+                environment.close()
+
+    return await asyncio.to_thread(ask)

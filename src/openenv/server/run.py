@@ -1,0 +1,160 @@
+"""`serve`: an environment as a running server, from first listening to a clean end."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from openenv.env.environment import HostKind
+from openenv.env.spec import EnvironmentSource
+from openenv.protocol.errors import ConfigurationError
+from openenv.runtime.limits import Limits
+from openenv.server.app import create_app
+from openenv.server.handshake import PatientHTTP
+
+BACKLOG = 2048
+
+
+def serve(
+    env: EnvironmentSource,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    host_kind: HostKind | None = None,
+    max_sessions: int | None = None,
+    env_name: str | None = None,
+    limits: Limits | None = None,
+    log_level: str = "warning",
+) -> None:
+    """Serves an environment until SIGTERM or Ctrl-C.
+
+    Then it takes nothing new, lets running steps end (`limits.drain_grace` at most), closes every
+    environment and returns.
+
+    Args:
+        env: an `Environment` class, a factory or an instance.
+        host: the address to listen on; this machine alone by default.
+        port: 0 picks a free one.
+        host_kind: where environments live, over what the environment says.
+        max_sessions: sessions at once; `MAX_CONCURRENT_ENVS`, else 64, by default.
+        env_name: the environment's name for people.
+        limits: every other bound.
+        log_level: uvicorn's.
+
+    Raises:
+        ConfigurationError: the address is taken, or something about the environment is wrong.
+    """
+    app = create_app(
+        env,
+        env_name=env_name,
+        max_concurrent_envs=max_sessions,
+        limits=limits,
+        host_kind=host_kind,
+    )
+    serve_app(app, host, port, log_level=log_level)
+
+
+def serve_app(
+    app: Any, host: str = "127.0.0.1", port: int = 8000, *, log_level: str = "warning"
+) -> None:
+    """Serves a ready ASGI application; otherwise as `serve`."""
+    with _listen(host, port) as listening:
+        taken = listening.getsockname()[1]
+        openenv = getattr(getattr(app, "state", None), "openenv", None)
+        name = getattr(openenv, "env_name", None) or getattr(getattr(openenv, "spec", None), "name", "app")
+        config = uvicorn.Config(
+            app,
+            host=host,
+            port=taken,
+            http=PatientHTTP,
+            ws="websockets-sansio",
+            ws_per_message_deflate=False,
+            ws_max_size=openenv.sessions.limits.max_message_bytes if openenv else 16 * 1024 * 1024,
+            lifespan="on",
+            access_log=False,
+            log_level=log_level,
+        )
+        shown = f"[{host}]" if ":" in host else host
+        server = Server(config, f"openenv: serving {name} on http://{shown}:{taken}", openenv)
+        server.run(sockets=[listening])
+
+
+class Server(uvicorn.Server):
+    """uvicorn, with an orderly end: running steps finish, and the process exits with 0."""
+
+    def __init__(self, config: uvicorn.Config, greeting: str, openenv: Any) -> None:
+        super().__init__(config)
+        self._greeting = greeting
+        self._openenv = openenv
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Says where the server is, once it listens."""
+        await super().startup(sockets)
+        if self.started:
+            sys.stderr.write(self._greeting + "\n")
+            sys.stderr.flush()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Takes nothing new, waits for what runs, then closes."""
+        for listening in self.servers:
+            listening.close()
+        if self._openenv is not None:
+            await self._openenv.sessions.drain()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Ends the server on a signal, and nothing more: a wanted end is no failure."""
+        if not _in_main_thread():
+            yield
+            return
+        wanted = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self._on_signal) for number in wanted}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.handle_exit(number, frame)
+
+
+def _in_main_thread() -> bool:
+    try:
+        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))
+    except ValueError:
+        return False
+    return True
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A bound socket; the address is checked before anything heavy starts.
+
+    Raises:
+        ConfigurationError: the address is taken or is not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    if sys.platform != "win32":
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise ConfigurationError(
+            f"cannot listen on {host}:{port}: {error.strerror}; choose another port, or 0 for any "
+            "free one"
+        ) from error
+    listening.set_inheritable(False)
+    return listening
+
+

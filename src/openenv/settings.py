@@ -1,0 +1,130 @@
+"""Every environment variable that OpenEnv reads, typed. Nothing else reads the environment.
+
+| variable | default | meaning |
+| --- | --- | --- |
+| `MAX_CONCURRENT_ENVS` | 64 | sessions that a server holds at once |
+| `OPENENV_STEP_TIMEOUT_S` | 3600 | the longest step a server allows; `0` is no limit |
+| `OPENENV_RESET_TIMEOUT_S` | 3600 | the longest reset; `0` is no limit |
+| `OPENENV_IDLE_TIMEOUT_S` | 0 | how long a connected session may do nothing; `0` is no limit |
+| `OPENENV_UNATTACHED_TIMEOUT_S` | 1800 | how long a session made over HTTP may do nothing |
+| `OPENENV_MAX_MESSAGE_MB` | 16 | the largest message that a server reads |
+| `OPENENV_ALLOWED_ORIGINS` | – | other web origins that may call, comma-separated; `*` is any |
+| `OPENENV_HOST_KIND` | – | `inline`, `thread` or `process`, over what the environment says |
+| `OPENENV_TRACEBACKS` | 0 | `1` sends the author's part of a traceback to the client |
+| `OPENENV_CHILD_ENV` | – | variables that process hosts get although they look like secrets |
+| `OPENENV_MODE` | simulation | a server's mode: `simulation` or `production` |
+| `OPENENV_CLIENT_MODE` | simulation | a client's mode |
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from openenv.env.environment import HostKind
+from openenv.protocol.errors import ConfigurationError
+from openenv.runtime.limits import DEFAULT_CAPACITY, Limits
+
+MODES = ("simulation", "production")
+HOST_KINDS = ("inline", "thread", "process")
+_SECRET = re.compile(
+    r"TOKEN|SECRET|PASSW|CREDENTIAL|COOKIE|PRIVATE|APIKEY|(API|ACCESS|AUTH|ENCRYPTION)_?KEY"
+    r"|_KEY$|^KEY$|_AUTH|AUTHORIZATION|_DSN$|DATABASE_URL|WEBHOOK",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """What the environment variables say to a server."""
+
+    limits: Limits
+    mode: str
+    host_kind: HostKind | None
+    allowed_origins: frozenset[str]
+    tracebacks: bool
+    child_environ: Mapping[str, str]
+
+
+def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
+    """Reads the variables that concern a server.
+
+    Raises:
+        ConfigurationError: one of them cannot be used; the text names it.
+    """
+    env = os.environ if environ is None else environ
+    limits = Limits(
+        capacity=_whole(env, "MAX_CONCURRENT_ENVS", DEFAULT_CAPACITY),
+        step_timeout=_seconds(env, "OPENENV_STEP_TIMEOUT_S", 3600.0),
+        reset_timeout=_seconds(env, "OPENENV_RESET_TIMEOUT_S", 3600.0),
+        idle_timeout=_seconds(env, "OPENENV_IDLE_TIMEOUT_S", 0.0),
+        unattached_timeout=_seconds(env, "OPENENV_UNATTACHED_TIMEOUT_S", 1800.0),
+        max_message_bytes=int(_number(env, "OPENENV_MAX_MESSAGE_MB", 16.0) * 1024 * 1024),
+    )
+    kind = env.get("OPENENV_HOST_KIND") or None
+    if kind is not None and kind not in HOST_KINDS:
+        raise ConfigurationError(
+            f"OPENENV_HOST_KIND must be one of {', '.join(HOST_KINDS)}, got {kind!r}"
+        )
+    origins = env.get("OPENENV_ALLOWED_ORIGINS", "")
+    return ServerSettings(
+        limits=limits,
+        mode=mode(env.get("OPENENV_MODE")),
+        host_kind=cast("HostKind | None", kind),
+        allowed_origins=frozenset(o.strip().rstrip("/") for o in origins.split(",") if o.strip()),
+        tracebacks=env.get("OPENENV_TRACEBACKS", "").lower() in ("1", "true", "yes"),
+        child_environ=without_secrets(env),
+    )
+
+
+def client_mode() -> str:
+    """The mode of clients that were given none.
+
+    Raises:
+        ConfigurationError: `OPENENV_CLIENT_MODE` is no mode.
+    """
+    return mode(os.environ.get("OPENENV_CLIENT_MODE"))
+
+
+def mode(name: str | None) -> str:
+    """A mode by its name in any case, `simulation` by default.
+
+    Raises:
+        ConfigurationError: there is no such mode.
+    """
+    if not name:
+        return MODES[0]
+    if (lowered := str(getattr(name, "value", name)).lower()) not in MODES:
+        raise ConfigurationError(f"mode must be one of {', '.join(MODES)}, got {name!r}")
+    return lowered
+
+
+def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a child process may see: none that looks like a credential."""
+    kept = {name.strip() for name in environ.get("OPENENV_CHILD_ENV", "").split(",")}
+    return {n: v for n, v in environ.items() if n in kept or not _SECRET.search(n)}
+
+
+def _number(environ: Mapping[str, str], name: str, default: float) -> float:
+    text = environ.get(name, "").strip()
+    try:
+        value = float(text) if text else default
+    except ValueError:
+        raise ConfigurationError(f"{name} must be a number, got {text!r}") from None
+    if not 0 <= value < float("inf"):
+        raise ConfigurationError(f"{name} must be 0 or more, got {text!r}")
+    return value
+
+
+def _seconds(environ: Mapping[str, str], name: str, default: float) -> float | None:
+    return _number(environ, name, default) or None
+
+
+def _whole(environ: Mapping[str, str], name: str, default: int) -> int:
+    value = _number(environ, name, default)
+    if value != int(value) or value < 1:
+        raise ConfigurationError(f"{name} must be a whole number from 1, got {environ[name]!r}")
+    return int(value)
