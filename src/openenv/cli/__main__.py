@@ -50,7 +50,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:  # noqa: BLE001 - the last place where an error can be told in words
-        typer.echo(f"Error: {error or type(error).__name__}", err=True)
+        typer.echo(f"Error: {str(error) or type(error).__name__}", err=True)
         sys.exit(1)
 
 

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-
-
-class HostKind(str, Enum):
-    """Where each session's environment lives."""
-
-    inline = "inline"
-    thread = "thread"
-    process = "process"
 
 
 def serve(
@@ -29,7 +20,8 @@ def serve(
         int, typer.Option("--port", "-p", min=0, max=65535, help="0 picks a free one.")
     ] = 8000,
     host_kind: Annotated[
-        HostKind | None, typer.Option(help="Where each session's environment lives.")
+        Literal["inline", "thread", "process"] | None,
+        typer.Option(help="Where each session's environment lives."),
     ] = None,
     max_sessions: Annotated[
         int | None, typer.Option(min=1, help="How many sessions may be open at once.")
@@ -46,7 +38,6 @@ def serve(
             "them out, or name the environment's class"
         )
     if found.is_app:
-        run.serve_app(found.served, host=host, port=port)
+        run.serve_app(found.served, host, port)
     else:
-        kind = host_kind.value if host_kind else None
-        run.serve(found.served, host=host, port=port, host_kind=kind, max_sessions=max_sessions)
+        run.serve(found.served, host, port, host_kind=host_kind, max_sessions=max_sessions)

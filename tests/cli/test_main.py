@@ -1,0 +1,75 @@
+"""The command line as a whole: its exit codes, and what it costs to ask it for help."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+from typer.testing import CliRunner
+
+from openenv.cli import __main__ as command_line
+
+OPENENV = [sys.executable, "-m", "openenv.cli"]
+
+
+def run_main(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int | str | None:
+    """The exit code of `main` when its app raises."""
+
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(command_line, "app", fail)
+    with pytest.raises(SystemExit) as exit_:
+        command_line.main()
+    return exit_.value.code
+
+
+def test_no_arguments_ask_for_help() -> None:
+    result = CliRunner().invoke(command_line.app, [])
+    assert result.exit_code == 2
+    assert "serve" in result.output
+
+
+def test_version() -> None:
+    result = CliRunner().invoke(command_line.app, ["--version"])
+    assert result.exit_code == 0
+    assert result.output == f"openenv {version('openenv-core')}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["fly"], ["--fly"], ["serve", "--port", "many"], ["serve", "--max-sessions", "0"]]
+)
+def test_usage_problems_exit_with_2(arguments: list[str]) -> None:
+    assert CliRunner().invoke(command_line.app, arguments).exit_code == 2
+
+
+def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_main(monkeypatch, KeyboardInterrupt()) == 130
+
+
+def test_an_error_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_main(monkeypatch, ValueError("the port is taken")) == 1
+    assert capsys.readouterr().err == "Error: the port is taken\n"
+
+
+def test_an_error_without_words_is_told_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_main(monkeypatch, NotImplementedError()) == 1
+    assert capsys.readouterr().err == "Error: NotImplementedError\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs the CPU time of one child")
+def test_help_is_cheap() -> None:
+    assert min(_cpu_seconds([*OPENENV, "--help"]) for _ in range(3)) <= 0.4
+
+
+def _cpu_seconds(command: list[str]) -> float:
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    return usage.ru_utime + usage.ru_stime

@@ -1,0 +1,164 @@
+"""`openenv serve` in a process of its own, as a user runs it."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from openenv import GenericEnvClient
+
+SERVE = [sys.executable, "-m", "openenv.cli", "serve"]
+ECHO = dedent("""
+    from openenv import Action, Environment, Observation
+
+    class Say(Action):
+        message: str
+
+    class Heard(Observation):
+        message: str = ""
+
+    class Echo(Environment[Say, Heard]):
+        def reset(self, **options) -> Heard:
+            return Heard(message="ready")
+
+        def step(self, action: Say) -> Heard:
+            return Heard(message=action.message, reward=1.0)
+""")
+
+
+@dataclass
+class Served:
+    """A server that is ready."""
+
+    url: str
+    process: "subprocess.Popen[str]"
+
+
+@contextmanager
+def served(*arguments: str, cwd: Path) -> Iterator[Served]:
+    """Serves a target on a free port, and expects it to leave quietly when it is told to."""
+    command = [*SERVE, "--port", "0", *arguments]
+    with subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            yield Served(_announced(process.stderr), process)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            rest = process.stderr.read()
+    assert process.returncode == 0, rest
+
+
+def _announced(lines: Iterator[str]) -> str:
+    """The address in the line that says that the server is ready."""
+    seen = []
+    for line in lines:
+        seen.append(line)
+        if found := re.search(r"openenv: serving \S+ on (http://\S+)", line):
+            return found[1]
+    raise AssertionError("the server ended before it was ready:\n" + "".join(seen))
+
+
+def refused(*arguments: str, cwd: Path) -> tuple[int, str]:
+    """The exit code and the words of a server that does not start."""
+    run = subprocess.run(
+        [*SERVE, *arguments], cwd=cwd, capture_output=True, text=True, timeout=15, check=False
+    )
+    assert run.stdout == ""
+    return run.returncode, run.stderr
+
+
+def hears(url: str) -> str:
+    """What an echo answers."""
+    with GenericEnvClient(base_url=url) as client:
+        client.reset()
+        result = client.step({"message": "hello"})
+    assert result.reward == 1.0
+    return str(result.observation["message"])
+
+
+def health(url: str) -> dict[str, object]:
+    with urllib.request.urlopen(f"{url}/health", timeout=5) as answer:
+        return dict(json.load(answer))
+
+
+@pytest.fixture
+def echo(tmp_path: Path) -> Path:
+    """A directory with `echo.py`."""
+    (tmp_path / "echo.py").write_text(ECHO)
+    return tmp_path
+
+
+@pytest.mark.parametrize("target", ["echo.py", "echo.py:Echo", "echo:Echo"])
+def test_each_spelling_serves(echo: Path, target: str) -> None:
+    with served(target, cwd=echo) as server:
+        assert hears(server.url) == "hello"
+
+
+def test_a_directory_serves_its_app(tmp_path: Path) -> None:
+    (tmp_path / "server").mkdir()
+    (tmp_path / "__init__.py").touch()
+    (tmp_path / "openenv.yaml").write_text("name: echo\napp: server.app:app\n")
+    (tmp_path / "models.py").write_text(ECHO)
+    (tmp_path / "server/app.py").write_text(
+        "from openenv import create_app\nfrom ..models import Echo, Heard, Say\n\n"
+        "app = create_app(Echo, Say, Heard, env_name='echo')\n"
+    )
+    with served(cwd=tmp_path) as server:
+        assert hears(server.url) == "hello"
+
+
+@pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+def test_the_options_reach_the_server(echo: Path, kind: str) -> None:
+    with served("echo.py", "--host-kind", kind, "--max-sessions", "3", cwd=echo) as server:
+        assert health(server.url)["max_sessions"] == 3
+        assert hears(server.url) == "hello"
+
+
+def test_an_interrupt_ends_it_quietly(echo: Path) -> None:
+    with served("echo.py", cwd=echo) as server:
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=10) == 0
+
+
+def test_a_busy_port_is_named_at_once(echo: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        began = time.monotonic()
+        code, words = refused("echo.py", "--port", port, cwd=echo)
+    assert code == 1
+    assert time.monotonic() - began < 3
+    assert words.startswith("Error: ")
+    assert port in words
+    assert words.count("\n") == 1
+
+
+def test_code_that_fails_is_shown_without_ours(echo: Path) -> None:
+    (echo / "echo.py").write_text("import no_such_library\n" + ECHO)
+    code, words = refused("echo.py", cwd=echo)
+    assert code == 1
+    assert words.endswith("ModuleNotFoundError: No module named 'no_such_library'\n")
+    assert re.findall(r'File "(.*)"', words) == [str(echo / "echo.py")]
+
+
+def test_a_target_that_is_not_there_is_told(tmp_path: Path) -> None:
+    code, words = refused("nowhere.py", cwd=tmp_path)
+    assert code == 1
+    assert words.startswith("Error: there is no file 'nowhere.py'")
+
+
+def test_the_options_of_an_environment_are_refused_for_an_app(tmp_path: Path) -> None:
+    (tmp_path / "ready.py").write_text("async def app(scope, receive, send):\n    pass\n")
+    code, words = refused("ready.py:app", "--max-sessions", "2", cwd=tmp_path)
+    assert code == 2
+    assert "is a ready app" in words
