@@ -125,12 +125,12 @@ def _load(path: Path) -> ModuleType:
 
 def _import_module(name: str, paths: list[Path]) -> ModuleType:
     _prefer(paths)
-    return _guarded(name, paths[-1], lambda: importlib.import_module(name))
+    return _guarded(name, paths[0], lambda: importlib.import_module(name))
 
 
 def _paths(package: Path) -> list[Path]:
-    """Where a package's relative imports, and the absolute ones of its modules, are found."""
-    return [package.parent, package]
+    """Where a package's modules find each other: by its own name, or as if it were no package."""
+    return [package, package.parent]
 
 
 def _prefer(paths: list[Path]) -> None:
