@@ -1,4 +1,7 @@
-"""OpenEnv: isolated execution environments for agentic RL, with a Gymnasium-style API."""
+"""OpenEnv: isolated execution environments for agentic RL, with a Gymnasium-style API.
+
+Everything here is imported when it is first used, so that a client never loads a server.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,64 @@ from typing import TYPE_CHECKING
 from openenv._lazy import lazy
 
 if TYPE_CHECKING:
+    from openenv.client.env_client import EnvClient as EnvClient
+    from openenv.client.generic import GenericAction as GenericAction
+    from openenv.client.generic import GenericEnvClient as GenericEnvClient
+    from openenv.client.results import StepResult as StepResult
+    from openenv.client.sync_client import SyncEnvClient as SyncEnvClient
     from openenv.env.environment import Environment as Environment
+    from openenv.env.metadata import EnvironmentMetadata as EnvironmentMetadata
     from openenv.env.models import Action as Action
     from openenv.env.models import Observation as Observation
+    from openenv.env.models import State as State
+    from openenv.env.transforms import Transform as Transform
+    from openenv.local import local as local
+    from openenv.protocol import errors as errors
+    from openenv.protocol.errors import ConnectFailed as ConnectFailed
+    from openenv.protocol.errors import EnvironmentFailed as EnvironmentFailed
+    from openenv.protocol.errors import InvalidRequest as InvalidRequest
+    from openenv.protocol.errors import OpenEnvError as OpenEnvError
+    from openenv.protocol.errors import ReplyTimeout as ReplyTimeout
+    from openenv.protocol.errors import SessionCapacityError as SessionCapacityError
+    from openenv.protocol.errors import SessionError as SessionError
+    from openenv.protocol.errors import SessionLost as SessionLost
+    from openenv.runtime.limits import Limits as Limits
+    from openenv.server.app import create_app as create_app
+    from openenv.server.run import serve as serve
 
 _HOMES = {
     "Action": "openenv.env.models",
-    "Observation": "openenv.env.models",
-    "State": "openenv.env.models",
+    "ConnectFailed": "openenv.protocol.errors",
+    "EnvClient": "openenv.client.env_client",
     "Environment": "openenv.env.environment",
+    "EnvironmentFailed": "openenv.protocol.errors",
+    "EnvironmentMetadata": "openenv.env.metadata",
+    "GenericAction": "openenv.client.generic",
+    "GenericEnvClient": "openenv.client.generic",
+    "InvalidRequest": "openenv.protocol.errors",
+    "Limits": "openenv.runtime.limits",
+    "Observation": "openenv.env.models",
+    "OpenEnvError": "openenv.protocol.errors",
+    "ReplyTimeout": "openenv.protocol.errors",
+    "SessionCapacityError": "openenv.protocol.errors",
+    "SessionError": "openenv.protocol.errors",
+    "SessionLost": "openenv.protocol.errors",
+    "State": "openenv.env.models",
+    "StepResult": "openenv.client.results",
+    "SyncEnvClient": "openenv.client.sync_client",
+    "Transform": "openenv.env.transforms",
+    "__version__": "openenv._version",
+    "cli": "openenv.cli:",
+    "core": "openenv.core:",
     "create_app": "openenv.server.app",
+    "errors": "openenv.protocol.errors:",
+    "local": "openenv.local",
     "serve": "openenv.server.run",
 }
+
+__all__ = [name for name in _HOMES if not name.startswith("_")]  # noqa: PLE0605
 __getattr__ = lazy(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NoReturn
 
 from openenv.protocol.errors import (
     ConcurrentCall,
@@ -80,3 +81,9 @@ class ClientProtocol:
     def abandon(self) -> None:
         """The wait for a reply was given up."""
         self.turn = Turn.BROKEN
+
+
+def raise_uninvited(frame: str | bytes) -> NoReturn:
+    """Raises what a frame means that nobody asked for: the server's parting error, or a fault."""
+    ClientProtocol().receive(frame)
+    raise ProtocolError("the server sent a frame that nobody asked for")

@@ -84,10 +84,14 @@ class ConnectFailed(OpenEnvError, ConnectionError):
 
     Attributes:
         status: the HTTP status of a refused WebSocket handshake, `None` when no answer came.
+        worth_retrying: the cause may pass: nobody listens yet, or the server is busy.
     """
 
-    def __init__(self, message: str, status: int | None = None) -> None:
+    def __init__(
+        self, message: str, status: int | None = None, *, worth_retrying: bool = False
+    ) -> None:
         self.status = status
+        self.worth_retrying = worth_retrying
         super().__init__(message)
 
 

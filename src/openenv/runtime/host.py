@@ -99,7 +99,7 @@ class InlineHost(Host):
         if self._running is not None and not self._running.done():
             await asyncio.wait([self._running])
         if session is not None:
-            await adrive(session.close(), _await_if_needed)
+            await adrive(session.close(), await_if_needed)
 
     def kill(self) -> None:
         """Cancels what the environment awaits."""
@@ -107,7 +107,8 @@ class InlineHost(Host):
             self._running.cancel()
 
 
-async def _await_if_needed(call: Call) -> object:
+async def await_if_needed(call: Call) -> object:
+    """Makes a call, and awaits what it gives if that is needed."""
     value = call()
     return await value if inspect.isawaitable(value) else value
 
@@ -122,7 +123,7 @@ async def _finish(flow: Flow[Call, Reply], pending: Awaitable[object]) -> Reply:
                 call = flow.throw(error)
             else:
                 call = flow.send(value)
-            pending = _await_if_needed(call)
+            pending = await_if_needed(call)
     except StopIteration as stop:
         reply: Reply = stop.value
         return reply

@@ -1,0 +1,98 @@
+"""Codec: typed actions, observations and states ↔ the wire's data."""
+
+from __future__ import annotations
+
+from typing import Any, Generic
+
+from pydantic import BaseModel, ValidationError
+from typing_extensions import TypeVar
+
+from openenv._generics import filled, type_arguments
+from openenv.client.results import StepResult
+from openenv.env.models import Observation, State, unpack, validate
+from openenv.protocol.errors import ConfigurationError, Json, ProtocolError
+
+ActT = TypeVar("ActT", default=Any)
+ObsT = TypeVar("ObsT", default=Any)
+StateT = TypeVar("StateT", default=State)
+
+
+class Codec(Generic[ActT, ObsT, StateT]):
+    """Reads its types from the subclass line `class EchoEnv(EnvClient[Say, Heard, State])`.
+
+    A subclass overrides a method only where its wire data is not its models.
+    """
+
+    _observation_class: type[Any] | None = None
+    _state_class: type[Any] = State
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Looks the types up once per class."""
+        super().__init_subclass__(**kwargs)
+        arguments = type_arguments(cls, Codec)
+        if arguments:
+            _, observation, state = (filled(argument) for argument in arguments)
+            cls._observation_class = observation or cls._observation_class
+            cls._state_class = state or cls._state_class
+
+    def _step_payload(self, action: ActT) -> Json:
+        """The `data` of a step: the action's fields, its metadata only if there is some."""
+        if isinstance(action, BaseModel):
+            empty = not getattr(action, "metadata", None)
+            return action.model_dump(exclude={"metadata"} if empty else None)
+        if isinstance(action, dict):
+            return action
+        raise ConfigurationError(
+            f"step() of {type(self).__name__} takes an action model or a dict, got "
+            f"{type(action).__name__}"
+        )
+
+    def _parse_result(self, payload: Json) -> StepResult[ObsT]:
+        """The result in the `data` of an `observation` reply."""
+        nested = payload.get("observation") or {}
+        observation: Any = nested
+        expected = self._observation_class
+        if expected is None:
+            raise ConfigurationError(
+                f"{type(self).__name__} does not say its types: write `class "
+                f"{type(self).__name__}(EnvClient[MyAction, MyObservation, MyState])`"
+            )
+        if issubclass(expected, Observation):
+            observation = _fits(self, expected, unpack(expected, payload))
+        elif issubclass(expected, BaseModel):
+            observation = _fits(self, expected, nested)
+        return step_result(observation, payload)
+
+    def _parse_state(self, payload: Json) -> StateT:
+        """The state in the `data` of a `state` reply."""
+        expected = self._state_class
+        state: StateT = (
+            _fits(self, expected, payload) if issubclass(expected, BaseModel) else payload
+        )
+        return state
+
+
+def step_result(observation: Any, payload: Json) -> StepResult[Any]:
+    """A result with everything that stands beside the observation in a reply."""
+    metadata = payload.get("metadata") or (payload.get("observation") or {}).get("metadata")
+    reward = payload.get("reward")
+    return StepResult(
+        observation,
+        float(reward) if isinstance(reward, str) else reward,
+        bool(payload.get("done", False)),
+        metadata or None,
+        bool(payload.get("truncated", False)),
+    )
+
+
+def _fits(codec: object, model: type[Any], data: Json) -> Any:
+    try:
+        return validate(model, data)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:5]
+        )
+        raise ProtocolError(
+            f"the server's answer is no {model.__name__} ({faults}); is {type(codec).__name__} the "
+            "client of this environment, and of this version of it?"
+        ) from error

@@ -1,0 +1,179 @@
+"""Conversation: what each operation of a client does, as flows, without I/O.
+
+The effects they yield are performed by a blocking or an awaiting driver.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from openenv._flow import Flow
+from openenv.protocol.client import ClientProtocol
+from openenv.protocol.errors import ConnectFailed, Json, ProtocolError, SessionError, SessionLost
+from openenv.protocol.messages import Request
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True)
+class Connect:
+    """Effect: the client's `connect()`, which a subclass may override."""
+
+
+@dataclass(frozen=True)
+class Open:
+    """Effect: one attempt to open the connection."""
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """Effect: wait before the next attempt."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Effect: send a frame and receive the answer; gives the answering frame."""
+
+    frame: str
+    timeout_s: float
+
+
+@dataclass(frozen=True)
+class Disconnect:
+    """Effect: say goodbye with a frame and close the connection."""
+
+    goodbye: str
+
+
+Effect = Connect | Open | Sleep | Exchange | Disconnect
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
+
+
+class Conversation:
+    """One client's session: whether there is one, and what became of it.
+
+    Attributes:
+        protocol: the current connection's turns, `None` while there is no connection.
+    """
+
+    def __init__(self) -> None:
+        self.protocol: ClientProtocol | None = None
+        self._lost: str | None = None
+        self._steps = 0
+
+    def adopt(self) -> None:
+        """A connection stands ready."""
+        self.protocol = ClientProtocol()
+        self._lost = None
+        self._steps = 0
+
+    def lose(self, why: str) -> None:
+        """The connection is gone, and with it the session."""
+        if self.protocol is not None:
+            self.protocol = None
+            self._lost = why
+
+    def open(self, retries: int) -> Flow[Effect, None]:
+        """Opens the connection unless it is; tries again while the cause may pass.
+
+        Raises:
+            ConnectFailed: the last attempt's.
+        """
+        pause = FIRST_PAUSE_S
+        for attempt in range(retries + 1 if self.protocol is None else 0):
+            try:
+                yield Open()
+            except ConnectFailed as error:
+                if attempt == retries or not error.worth_retrying:
+                    raise
+            else:
+                self.adopt()
+                return
+            yield Sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  # spreads retries
+            pause = min(pause * 2, LONGEST_PAUSE_S)
+
+    def connect(self) -> Flow[Effect, None]:
+        """Has the client connect, unless it is."""
+        if self.protocol is None:
+            yield Connect()
+
+    def reset(
+        self, keywords: Json, timeout_s: float, parse: Callable[[Json], ResultT]
+    ) -> Flow[Effect, ResultT]:
+        """Begins an episode, on a new session if the old one is gone."""
+        yield from self.connect()
+        data = yield from self._ask(Request("reset", keywords), timeout_s)
+        self._steps = 0
+        return parse(data)
+
+    def step(
+        self, payload: Json, timeout_s: float, parse: Callable[[Json], ResultT]
+    ) -> Flow[Effect, ResultT]:
+        """Takes one action; never in another session than the last call's."""
+        self._require_session("step")
+        yield from self.connect()
+        data = yield from self._ask(Request("step", payload), timeout_s)
+        self._steps += 1
+        return parse(data)
+
+    def state(self, timeout_s: float, parse: Callable[[Json], ResultT]) -> Flow[Effect, ResultT]:
+        """Reads where the episode stands."""
+        self._require_session("state")
+        yield from self.connect()
+        return parse((yield from self._ask(Request("state"), timeout_s)))
+
+    def close(self) -> Flow[Effect, None]:
+        """Ends the session and the connection; does nothing if there is none."""
+        if self.protocol is not None:
+            self.lose("the client was closed")
+            yield Disconnect(Request("close").frame())
+
+    def _require_session(self, operation: str) -> None:
+        if self._lost is not None:
+            raise SessionLost(
+                f"{operation}() has no episode to go on with: {self._lost}"
+                f"{f' after {self._steps} steps' if self._steps else ''}; call reset() to begin a "
+                "new one",
+                steps=self._steps,
+            )
+
+    def _ask(self, request: Request, timeout_s: float) -> Flow[Effect, Json]:
+        protocol = self.protocol
+        if protocol is None:
+            raise SessionLost("connect() made no connection")
+        frame = protocol.send(request)
+        answered = False
+        try:
+            answer: Any = yield Exchange(frame, timeout_s)
+            answered = True
+        except Exception as error:
+            self.lose(f"{request.op}() failed ({error})")
+            raise
+        finally:
+            if not answered:
+                protocol.abandon()
+                self.lose(f"{request.op}() was interrupted")
+        return self._read(protocol, answer)
+
+    def _read(self, protocol: ClientProtocol, answer: str | bytes) -> Json:
+        try:
+            return protocol.receive(answer)
+        except SessionError as error:
+            if error.code in _ENDING:
+                self.lose(error.message)
+            raise
+        except ProtocolError as error:
+            self.lose(str(error))
+            raise
+
+
+_ENDING = frozenset(
+    {"STEP_TIMEOUT", "HOST_CRASHED", "CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR"}
+)
+"""Codes after which the server closes the session."""

@@ -1,0 +1,115 @@
+"""Endpoint: where a server is, and on what terms a connection to it is made and kept."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+from openenv.protocol.errors import (
+    ConfigurationError,
+    ConnectFailed,
+    MessageTooLarge,
+    OpenEnvError,
+    SessionLost,
+)
+
+RETRYABLE_STATUSES = frozenset({429, 502, 503, 504})
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Times are in seconds, `None` is off.
+
+    Attributes:
+        base_url: the server's address, `http://…` or `https://…`, without a slash at the end.
+        headers: extra headers of the handshake, for example `Authorization`.
+        connect_timeout: for one attempt.
+        connect_retries: further attempts when nobody listens or the server is busy.
+        ping_interval: how often a quiet connection is pinged.
+        ping_timeout: how long a ping may stay unanswered.
+        max_message_bytes: the largest message that is read.
+        wait_s: how long to queue when the server is full.
+    """
+
+    base_url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    connect_timeout: float = 10.0
+    connect_retries: int = 3
+    ping_interval: float | None = 20.0
+    ping_timeout: float | None = 20.0
+    max_message_bytes: int = 100 * 1024 * 1024
+    wait_s: float = 0.0
+
+    @property
+    def ws_url(self) -> str:
+        """The address of the server's WebSocket."""
+        query = f"?{urlencode({'wait_s': f'{self.wait_s:g}'})}" if self.wait_s > 0 else ""
+        return f"{convert_to_ws_url(self.base_url)}/ws{query}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is this machine: proxies are not asked then."""
+        host = urlsplit(self.base_url).hostname or ""
+        if host == "localhost" or host.endswith(".localhost"):
+            return True
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return False
+
+    def failed(self, why: object, status: int | None = None) -> ConnectFailed:
+        """The error of an attempt to connect that failed."""
+        refused = isinstance(why, ConnectionError | TimeoutError)
+        return ConnectFailed(
+            f"Failed to connect to {self.ws_url}: {why or type(why).__name__}; is the server "
+            "running, and is this its address?",
+            status,
+            worth_retrying=refused or status in RETRYABLE_STATUSES,
+        )
+
+    def closed(self, code: int | None, reason: str) -> OpenEnvError:
+        """The error of a call whose connection was closed from the other side."""
+        if code == 1009:
+            return MessageTooLarge(
+                "a message was larger than one side accepts: the server's limit is "
+                f"OPENENV_MAX_MESSAGE_MB (16 by default), this client's max_message_size_mb is "
+                f"{self.max_message_bytes / 2**20:g}; reset() begins a new session",
+                limit=self.max_message_bytes,
+            )
+        how = "without a goodbye" if code is None else f"with code {code} {reason}".rstrip()
+        return SessionLost(
+            f"the server closed the connection {how}; its session is gone, reset() begins a new one"
+        )
+
+
+def normalised(base_url: str) -> str:
+    """An address as the client keeps it: with a scheme of HTTP, no slash at the end.
+
+    Raises:
+        ConfigurationError: it is no address of a server.
+    """
+    url = base_url.strip().rstrip("/")
+    url = url if "://" in url else f"http://{url}"
+    scheme, rest = url.split("://", 1)
+    scheme = {"ws": "http", "wss": "https"}.get(scheme.lower(), scheme.lower())
+    parts = urlsplit(f"{scheme}://{rest}")
+    try:
+        usable = scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigurationError(
+            f"base_url must be a server's address such as http://localhost:8000, got {base_url!r}"
+        )
+    return urlunsplit((scheme, parts.netloc, parts.path, "", ""))
+
+
+def convert_to_ws_url(url: str) -> str:
+    """The WebSocket form of an address: `http` → `ws`, `https` → `wss`, no scheme → `ws`."""
+    url = url.rstrip("/")
+    for scheme, socket_scheme in (("http://", "ws://"), ("https://", "wss://")):
+        if url.startswith(scheme):
+            return socket_scheme + url[len(scheme) :]
+    return url if url.startswith(("ws://", "wss://")) else f"ws://{url}"

@@ -1,0 +1,343 @@
+"""EnvClient: one client's hold on one environment, blocking or awaiting."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from typing_extensions import Self
+
+from openenv import settings
+from openenv._flow import Flow, adrive, drive
+from openenv.client.codec import ActT, Codec, ObsT, StateT
+from openenv.client.colour import Colour, TwoColoured
+from openenv.client.conversation import (
+    Connect,
+    Conversation,
+    Disconnect,
+    Effect,
+    Exchange,
+    Open,
+    Sleep,
+)
+from openenv.client.endpoint import Endpoint, normalised
+from openenv.client.pending import Pending
+from openenv.client.results import PendingResult
+from openenv.protocol.errors import ConfigurationError, SessionLost
+
+if TYPE_CHECKING:
+    from openenv.client.sync_client import SyncEnvClient
+    from openenv.client.transports import AwaitingTransport, BlockingTransport
+
+ResultT = TypeVar("ResultT")
+CLOSE_TIMEOUT_S = 15.0
+"""How long `close()` waits for the server to free the session."""
+
+
+class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
+    """A client of one environment, typed by its subclass line; no method need be written.
+
+        class EchoEnv(EnvClient[EchoAction, EchoObservation, State]):
+            \"\"\"Client of the echo environment.\"\"\"
+
+        with EchoEnv(base_url="http://localhost:8000") as env:
+            result = env.reset(seed=1)
+            result = env.step(EchoAction(message="hi"))
+
+    Outside a running event loop a call blocks and returns its result. Inside one it can be
+    awaited; if an attribute of its result is read instead, it blocks there too. The first use
+    settles which, for the client's whole life. Nothing connects before the first call.
+
+    One client holds one episode and makes one call at a time, from any thread. After `fork` the
+    child's first `reset()` opens a session of its own; a pickled client does likewise.
+
+    Args:
+        base_url: the server's address.
+        connect_timeout_s: for one attempt to connect.
+        message_timeout_s: how long a call waits for its answer, unless it says otherwise.
+        max_message_size_mb: the largest answer that is read.
+        websocket_ping_interval_s: how often a quiet connection is pinged; `None` never.
+        websocket_ping_timeout_s: how long a ping may stay unanswered; `None` for ever.
+        provider: starts servers; not in this version.
+        mode: `simulation` or `production`; `OPENENV_CLIENT_MODE`, else simulation, by default.
+        headers: extra headers of the handshake, for example `Authorization`.
+        connect_retries: further attempts when nobody listens or the server is busy.
+        wait_s: how long to queue when the server is full; 0 fails at once.
+
+    Raises:
+        ConfigurationError: `base_url` is missing or no address, or there is no such mode.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        connect_timeout_s: float = 10.0,
+        message_timeout_s: float = 60.0,
+        max_message_size_mb: float = 100.0,
+        websocket_ping_interval_s: float | None = 20.0,
+        websocket_ping_timeout_s: float | None = 20.0,
+        provider: Any = None,
+        mode: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        connect_retries: int = 3,
+        wait_s: float = 0.0,
+    ) -> None:
+        if provider is not None:
+            raise ConfigurationError(
+                "this version starts no servers: start one yourself and pass its base_url"
+            )
+        if base_url is None:
+            raise ConfigurationError("base_url is missing: pass the server's address")
+        self._endpoint = Endpoint(
+            normalised(base_url),
+            dict(headers or {}),
+            connect_timeout_s,
+            connect_retries,
+            websocket_ping_interval_s,
+            websocket_ping_timeout_s,
+            int(max_message_size_mb * 1024 * 1024),
+            wait_s,
+        )
+        self._message_timeout = message_timeout_s
+        self._mode = settings.client_mode() if mode is None else settings.mode(mode)
+        self._start_afresh()
+
+    @property
+    def base_url(self) -> str:
+        """The server's address."""
+        return self._endpoint.base_url
+
+    @property
+    def mode(self) -> str:
+        """`simulation` or `production`."""
+        return self._mode
+
+    @property
+    def protocol(self) -> str:
+        """The version of the wire that is spoken."""
+        return "v1"
+
+    def connect(self) -> Pending[Self]:
+        """Opens the session now, rather than at the first call.
+
+        Raises:
+            ConnectFailed: no server answered.
+        """
+
+        def flow() -> Flow[Effect, Self]:
+            yield from self._conversation.open(self._endpoint.connect_retries)
+            return self
+
+        return cast("Pending[Self]", self._operate("connect", flow()))
+
+    def reset(self, *, timeout_s: float | None = None, **kwargs: Any) -> PendingResult[ObsT]:
+        """Begins an episode; connects first if need be, on a new session if the old one is gone.
+
+        Args:
+            timeout_s: how long to wait; `message_timeout_s` by default.
+            **kwargs: `seed` (int ≥ 0), `episode_id` (≤ 255 characters) and whatever else the
+                environment's `reset` takes.
+
+        Raises:
+            SessionError: the server's typed answer, for example `InvalidRequest`,
+                `EnvironmentFailed` or `SessionCapacityError`.
+            ConnectFailed: no server answered.
+            ReplyTimeout: no answer came in time.
+        """
+        flow = self._conversation.reset(kwargs, self._patience(timeout_s), self._parse_result)
+        return cast("PendingResult[ObsT]", self._operate("reset", flow))
+
+    def step(self, action: ActT, timeout_s: float | None = None) -> PendingResult[ObsT]:
+        """Takes one action in the episode.
+
+        Args:
+            action: what to do.
+            timeout_s: how long to wait; `message_timeout_s` by default.
+
+        Raises:
+            SessionLost: the episode is gone; it never goes on in another session.
+            SessionError: otherwise as `reset`.
+            ReplyTimeout: no answer came in time; the episode is lost.
+        """
+        flow = self._conversation.step(
+            self._step_payload(action), self._patience(timeout_s), self._parse_result
+        )
+        return cast("PendingResult[ObsT]", self._operate("step", flow))
+
+    def state(self, timeout_s: float | None = None) -> Pending[StateT]:
+        """Where the episode stands; errors as `step`."""
+        flow = self._conversation.state(self._patience(timeout_s), self._parse_state)
+        return cast("Pending[StateT]", self._operate("state", flow))
+
+    def close(self) -> Pending[None]:
+        """Ends the session; when it returns the server has freed its slot. Twice does no harm."""
+        return cast("Pending[None]", self._operate("close", self._conversation.close()))
+
+    def disconnect(self) -> Pending[None]:
+        """The same as `close`."""
+        return self.close()
+
+    def sync(self) -> SyncEnvClient[ActT, ObsT, StateT]:
+        """The blocking form of this client, precisely typed."""
+        from openenv.client.sync_client import SyncEnvClient
+
+        if self._sync_client is None:
+            self._claim(Colour.BLOCKING)
+            self._sync_client = SyncEnvClient(self)
+        return cast("SyncEnvClient[ActT, ObsT, StateT]", self._sync_client)
+
+    def __enter__(self) -> Self:
+        """Connects, blocking."""
+        self._claim(Colour.BLOCKING)
+        self.connect()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Closes."""
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        """Connects, awaiting."""
+        self._claim(Colour.AWAITING)
+        await self.connect()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Closes."""
+        await self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickled client is a new one with the same settings: sessions do not travel."""
+        own = ("_socket", "_conversation", "_sync_client", "_pid", "_colour")
+        return {name: value for name, value in self.__dict__.items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """See `__getstate__`."""
+        self.__dict__.update(state)
+        self._start_afresh()
+
+    @property
+    def _base_url(self) -> str:
+        return self._endpoint.base_url
+
+    @property
+    def _ws_url(self) -> str:
+        return self._endpoint.ws_url
+
+    @property
+    def _connect_timeout(self) -> float:
+        return self._endpoint.connect_timeout
+
+    @property
+    def _ws(self) -> Any:
+        """The open connection, as subclasses that connect in their own way know it."""
+        return getattr(self._socket, "connection", self._socket)
+
+    @_ws.setter
+    def _ws(self, connection: Any) -> None:
+        from openenv.client.transports.awaiting import AwaitingSocket
+
+        if connection is None:
+            self._conversation.lose("the connection was given up")
+            self._socket = None
+        else:
+            self._socket = AwaitingSocket(self._endpoint, connection)
+            self._conversation.adopt()
+
+    def _start_afresh(self) -> None:
+        self._conversation = Conversation()
+        self._socket: BlockingTransport | AwaitingTransport | None = None
+        self._sync_client: SyncEnvClient[Any, Any, Any] | None = None
+        self._pid = os.getpid()
+
+    def _patience(self, timeout_s: float | None) -> float:
+        return self._message_timeout if timeout_s is None else timeout_s
+
+    def _operate(self, name: str, flow: Flow[Effect, ResultT]) -> Any:
+        if os.getpid() != self._pid:
+            self._leave_to_parent()
+        return self._do(
+            name,
+            lambda: drive(flow, self._perform),
+            lambda: self._adrive(flow),
+        )
+
+    def _leave_to_parent(self) -> None:
+        """After a fork: the connection is the parent's. It is let go of without a word."""
+        self._pid = os.getpid()
+        self._conversation.lose("this process was forked, the session stays with its parent")
+        if self._colour is Colour.BLOCKING and self._socket is not None:
+            self._socket.abort()
+        self._socket = None
+
+    async def _adrive(self, flow: Flow[Effect, ResultT]) -> ResultT:
+        loop = getattr(self._socket, "loop", None)
+        if loop is not None and loop is not asyncio.get_running_loop():
+            self._conversation.lose("it was opened on another event loop")
+            self._socket = None
+        return await adrive(flow, self._aperform)
+
+    def _perform(self, effect: Effect) -> object:
+        match effect:
+            case Exchange(frame, timeout_s):
+                return self._blocking().exchange(frame, timeout_s)
+            case Connect():
+                return self.connect()
+            case Open():
+                self._socket = self._open_blocking()
+            case Sleep(seconds):
+                time.sleep(seconds)
+            case Disconnect(goodbye):
+                self._blocking().close(goodbye, CLOSE_TIMEOUT_S)
+                self._socket = None
+        return None
+
+    async def _aperform(self, effect: Effect) -> object:
+        match effect:
+            case Exchange(frame, timeout_s):
+                return await self._awaiting().exchange(frame, timeout_s)
+            case Connect():
+                return await self.connect()
+            case Open():
+                self._socket = await self._open_awaiting()
+            case Sleep(seconds):
+                await asyncio.sleep(seconds)
+            case Disconnect(goodbye):
+                await self._awaiting().close(goodbye, CLOSE_TIMEOUT_S)
+                self._socket = None
+        return None
+
+    def _open_blocking(self) -> BlockingTransport:
+        from openenv.client.transports.blocking import BlockingSocket
+
+        return BlockingSocket(self._endpoint)
+
+    async def _open_awaiting(self) -> AwaitingTransport:
+        from openenv.client.transports.awaiting import AwaitingSocket
+
+        return await AwaitingSocket.open(self._endpoint)
+
+    def _blocking(self) -> BlockingTransport:
+        if self._socket is None:
+            raise SessionLost("there is no connection; call reset()")
+        return cast("BlockingTransport", self._socket)
+
+    def _awaiting(self) -> AwaitingTransport:
+        if self._socket is None:
+            raise SessionLost("there is no connection; call reset()")
+        return cast("AwaitingTransport", self._socket)

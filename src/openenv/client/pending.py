@@ -1,0 +1,86 @@
+"""Pending: a call that was made and not yet done, inside a running event loop."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, Generic, TypeVar
+
+ResultT = TypeVar("ResultT", covariant=True)
+
+
+class Pending(Coroutine[Any, Any, ResultT], Generic[ResultT]):
+    """A call whose caller has not said yet whether it blocks or awaits.
+
+    Awaiting it does the call on the event loop. Reading an attribute of its result does the
+    call at once, blocking: code that was written without `await` works in a notebook or inside a
+    trainer's coroutine. Either way the first use settles it for the whole client.
+
+    Args:
+        name: the call, for warnings.
+        awaiting: gives the coroutine that does it.
+        blocking: does it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        awaiting: Callable[[], Coroutine[Any, Any, ResultT]],
+        blocking: Callable[[], ResultT],
+    ) -> None:
+        self._name = name
+        self._awaiting = awaiting
+        self._blocking = blocking
+        self._coroutine: Coroutine[Any, Any, ResultT] | None = None
+        self._result: list[ResultT] = []
+
+    def __await__(self) -> Generator[Any, None, ResultT]:
+        """Does the call on the event loop."""
+        return self._begin().__await__()
+
+    def send(self, value: Any) -> Any:
+        """As of any coroutine."""
+        return self._begin().send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """As of any coroutine."""
+        return self._begin().throw(*error)
+
+    def close(self) -> None:
+        """As of any coroutine: the call is given up."""
+        self._begin().close()
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute of the result, for which the call is done at once."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if not self._result:
+            self._result.append(self._blocking())
+        return getattr(self._result[0], name)
+
+    def __repr__(self) -> str:
+        return f"<{self._name}: await it, or read an attribute of its result>"
+
+    def __del__(self) -> None:
+        """Warns, as a coroutine does, of a call that was never done."""
+        if self._coroutine is None and not self._result:
+            warnings.warn(
+                f"{self._name} was never awaited, so it was not done", RuntimeWarning, stacklevel=2
+            )
+
+    def _begin(self) -> Coroutine[Any, Any, ResultT]:
+        if self._coroutine is None:
+            self._coroutine = self._awaiting()
+        return self._coroutine
+
+
+class Ready(Generic[ResultT]):
+    """A result that may be awaited and is there already."""
+
+    def __init__(self, result: ResultT) -> None:
+        self._result = result
+
+    def __await__(self) -> Generator[Any, None, ResultT]:
+        """The result, without waiting."""
+        yield from ()
+        return self._result

@@ -1,0 +1,46 @@
+"""What a client gets back from a reset or a step."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
+
+ObsT = TypeVar("ObsT", default=Any, covariant=True)
+
+
+@dataclass
+class StepResult(Generic[ObsT]):
+    """One step's outcome.
+
+    Attributes:
+        observation: what the agent sees.
+        reward: the step's reward, `None` where there is none.
+        done: the episode has ended, for either reason.
+        metadata: what came along with the observation.
+        truncated: a limit ended the episode, not its own rules.
+    """
+
+    observation: ObsT
+    reward: float | None = None
+    done: bool = False
+    metadata: dict[str, Any] | None = None
+    truncated: bool = False
+
+    @property
+    def terminated(self) -> bool:
+        """The episode ended by its own rules."""
+        return self.done and not self.truncated
+
+
+class PendingResult(StepResult[ObsT]):
+    """What type checkers see where a client may block or be awaited.
+
+    A blocking call gives a `StepResult`; an awaiting one something that gives it when awaited.
+    """
+
+    def __await__(self) -> Generator[Any, None, StepResult[ObsT]]:
+        """The result, awaited."""
+        raise NotImplementedError("only for type checkers")

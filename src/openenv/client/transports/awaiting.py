@@ -1,0 +1,99 @@
+"""A WebSocket on an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from typing import Any
+
+from openenv.client.endpoint import Endpoint
+from openenv.protocol.errors import ReplyTimeout
+
+if sys.version_info >= (3, 11):
+    from asyncio import timeout as within
+else:
+    from async_timeout import timeout as within
+
+
+class AwaitingSocket:
+    """One open connection, used on the loop that opened it.
+
+    Args:
+        endpoint: how it was made.
+        connection: an open `websockets` connection.
+    """
+
+    def __init__(self, endpoint: Endpoint, connection: Any) -> None:
+        self.connection = connection
+        self.loop = asyncio.get_running_loop()
+        self._endpoint = endpoint
+
+    @classmethod
+    async def open(cls, endpoint: Endpoint) -> AwaitingSocket:
+        """Connects.
+
+        Raises:
+            ConnectFailed: it could not.
+        """
+        from websockets.asyncio.client import connect
+        from websockets.exceptions import InvalidHandshake, InvalidStatus
+
+        opening = connect(
+            endpoint.ws_url,
+            additional_headers=dict(endpoint.headers),
+            open_timeout=endpoint.connect_timeout,
+            ping_interval=endpoint.ping_interval,
+            ping_timeout=endpoint.ping_timeout,
+            max_size=endpoint.max_message_bytes,
+            compression=None,
+            proxy=None if endpoint.is_local else True,
+            process_exception=lambda error: error,
+        )
+        try:
+            return cls(endpoint, await opening.__aenter__())
+        except InvalidStatus as error:
+            raise endpoint.failed(error, error.response.status_code) from None
+        except (OSError, InvalidHandshake, asyncio.TimeoutError) as error:
+            raise endpoint.failed(error) from error
+
+    async def exchange(self, frame: str, timeout_s: float) -> str | bytes:
+        """Sends a frame and returns the frame that answers it; otherwise as `BlockingSocket`."""
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            async with within(timeout_s):
+                with contextlib.suppress(ConnectionClosed):  # it may have said why it left
+                    await self.connection.send(frame)
+                answer: str | bytes = await self.connection.recv(decode=False)
+                return answer
+        except (TimeoutError, asyncio.TimeoutError):
+            self.abort()
+            raise ReplyTimeout(
+                f"no answer within {timeout_s:g} s; the connection was dropped and its session "
+                "with it: give the call more time (timeout_s, message_timeout_s), then reset()"
+            ) from None
+        except ConnectionClosed as error:
+            end = error.rcvd or error.sent
+            raise self._endpoint.closed(
+                end.code if end else None, end.reason if end else ""
+            ) from error
+        except BaseException:
+            self.abort()
+            raise
+
+    async def close(self, goodbye: str, timeout_s: float) -> None:
+        """Says goodbye and waits until the server has freed the session, or time is up."""
+        from websockets.exceptions import ConnectionClosed
+
+        with contextlib.suppress(ConnectionClosed, TimeoutError, asyncio.TimeoutError):
+            async with within(timeout_s):
+                await self.connection.send(goodbye)
+                await self.connection.wait_closed()
+        self.abort()
+
+    def abort(self) -> None:
+        """Drops the connection without a word."""
+        transport = getattr(self.connection, "transport", None)
+        if transport is not None:
+            transport.abort()

@@ -1,0 +1,260 @@
+"""A WebSocket on a plain socket: the calling thread itself sends and receives.
+
+No thread stands between a caller and its answer. What must happen while nobody calls (answering
+pings, noticing that the server left) is done for all sockets by one keeper thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import socket
+import ssl
+import threading
+import time
+import urllib.request
+import weakref
+from collections import deque
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidHandshake, InvalidStatus
+from websockets.frames import Frame, Opcode
+from websockets.protocol import State
+from websockets.uri import parse_uri
+
+from openenv.client.endpoint import Endpoint
+from openenv.client.transports.keeper import keep
+from openenv.protocol.client import raise_uninvited
+from openenv.protocol.errors import ConcurrentCall, ReplyTimeout
+
+CHUNK_BYTES = 65536
+TICK_S = 1.0
+"""How often a waiting call looks at its deadlines."""
+MAX_UNINVITED = 16
+
+
+class BlockingSocket:
+    """One open connection. One call at a time; any thread may make it."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._protocol = ClientProtocol(
+            parse_uri(endpoint.ws_url), max_size=endpoint.max_message_bytes
+        )
+        self._turn = threading.Lock()
+        self._messages: deque[bytes] = deque()
+        self._parts: list[bytes] = []
+        self._wait: float | None = None
+        self._pong_due: float | None = None
+        deadline = time.monotonic() + endpoint.connect_timeout
+        self._socket = _open_socket(endpoint)
+        try:
+            self._shake_hands(deadline)
+        except BaseException:
+            self._socket.close()
+            raise
+        self._quiet_since = time.monotonic()
+        weakref.finalize(self, self._socket.close)
+        keep(self)
+
+    def exchange(self, frame: str, timeout_s: float) -> bytes:
+        """Sends a frame and returns the frame that answers it.
+
+        Whatever goes wrong, the connection is dropped: a late answer can never be taken for
+        another's.
+
+        Raises:
+            ReplyTimeout: no answer came in time.
+            SessionLost: the server closed the connection.
+            SessionError: the server had said why it would.
+        """
+        deadline = time.monotonic() + timeout_s
+        if not self._turn.acquire(timeout=timeout_s):
+            raise ConcurrentCall("another call is running on this client")
+        try:
+            if self._messages:
+                raise_uninvited(self._messages.popleft())
+            self._protocol.send_text(frame.encode())
+            with contextlib.suppress(OSError):  # the server left; it may have said why
+                self._flush()
+            return self._receive(deadline, timeout_s)
+        except BaseException:
+            self.abort()
+            raise
+        finally:
+            self._turn.release()
+
+    def close(self, goodbye: str, timeout_s: float) -> None:
+        """Says goodbye and waits until the server has freed the session, or time is up."""
+        deadline = time.monotonic() + timeout_s
+        with self._turn, contextlib.suppress(OSError):
+            if self._protocol.state is State.OPEN:
+                self._protocol.send_text(goodbye.encode())
+                self._flush()
+                while self._protocol.close_rcvd is None and time.monotonic() < deadline:
+                    if not self._read(min(TICK_S, deadline - time.monotonic())) and self._over:
+                        break
+        self.abort()
+
+    def abort(self) -> None:
+        """Drops the connection without a word."""
+        self._socket.close()
+
+    def tend(self) -> bool:
+        """Answers pings and notices the end while nobody calls; `False` once it is over."""
+        if self._turn.acquire(blocking=False):
+            try:
+                while self._read(0.0):
+                    pass
+                self._keep_alive()
+            except OSError:
+                self.abort()
+            finally:
+                self._turn.release()
+        return self._socket.fileno() >= 0 and not self._over
+
+    @property
+    def _over(self) -> bool:
+        return self._protocol.state is State.CLOSED or self._protocol.close_rcvd is not None
+
+    def _receive(self, deadline: float, timeout_s: float) -> bytes:
+        while not self._messages:
+            if self._over:
+                closed = self._protocol.close_rcvd or self._protocol.close_sent
+                raise self._endpoint.closed(
+                    closed.code if closed else None, closed.reason if closed else ""
+                )
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise ReplyTimeout(
+                    f"no answer within {timeout_s:g} s; the connection was dropped and its session "
+                    "with it: give the call more time (timeout_s, message_timeout_s), then reset()"
+                )
+            try:
+                self._read(TICK_S if left > TICK_S else left)
+                self._keep_alive()
+            except OSError:
+                self._protocol.receive_eof()
+        return self._messages.popleft()
+
+    def _read(self, wait: float) -> bool:
+        """Takes in what the server has sent; `False` if it was nothing."""
+        if wait != self._wait:
+            self._socket.settimeout(wait)
+            self._wait = wait
+        try:
+            data = self._socket.recv(CHUNK_BYTES)
+        except (TimeoutError, BlockingIOError, ssl.SSLWantReadError):
+            return False
+        if data:
+            self._protocol.receive_data(data)
+        else:
+            self._protocol.receive_eof()
+        self._quiet_since = time.monotonic()
+        self._pong_due = None
+        for event in self._protocol.events_received():
+            if isinstance(event, Frame):
+                self._take(event)
+        self._flush()
+        return bool(data)
+
+    def _take(self, frame: Frame) -> None:
+        if frame.opcode not in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+            return
+        self._parts.append(bytes(frame.data))
+        if frame.fin:
+            self._messages.append(b"".join(self._parts))
+            self._parts.clear()
+            if len(self._messages) > MAX_UNINVITED:
+                raise OSError("the server sends what nobody asked for")
+
+    def _flush(self) -> None:
+        for data in self._protocol.data_to_send():
+            if data:
+                if self._wait != TICK_S:
+                    self._socket.settimeout(TICK_S)
+                    self._wait = TICK_S
+                self._send_all(data)
+
+    def _send_all(self, data: bytes) -> None:
+        """As `sendall`, but a slow reader may take its time as long as it takes something."""
+        view = memoryview(data)
+        stalled_until = time.monotonic() + self._endpoint.connect_timeout
+        while view:
+            try:
+                view = view[self._socket.send(view) :]
+                stalled_until = time.monotonic() + self._endpoint.connect_timeout
+            except (TimeoutError, ssl.SSLWantWriteError):
+                if time.monotonic() > stalled_until:
+                    raise
+
+    def _keep_alive(self) -> None:
+        """Pings a quiet connection; one that does not answer is given up."""
+        endpoint = self._endpoint
+        if endpoint.ping_interval is None or self._protocol.state is not State.OPEN:
+            return
+        now = time.monotonic()
+        if self._pong_due is not None:
+            if now > self._pong_due:
+                raise OSError("keepalive ping timeout")
+        elif now - self._quiet_since > endpoint.ping_interval:
+            self._protocol.send_ping(b"openenv")
+            self._flush()
+            if endpoint.ping_timeout is not None:
+                self._pong_due = now + endpoint.ping_timeout
+            self._quiet_since = now
+
+    def _shake_hands(self, deadline: float) -> None:
+        request = self._protocol.connect()
+        request.headers.update(self._endpoint.headers)
+        self._protocol.send_request(request)
+        self._flush()
+        while self._protocol.state is State.CONNECTING and self._protocol.handshake_exc is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise self._endpoint.failed(TimeoutError("the server did not answer in time"))
+            self._read(left)
+        if (problem := self._protocol.handshake_exc) is not None:
+            status = problem.response.status_code if isinstance(problem, InvalidStatus) else None
+            raise self._endpoint.failed(problem, status) from None
+
+
+def _open_socket(endpoint: Endpoint) -> socket.socket:
+    """A connected socket, through a proxy and TLS where the address asks for them."""
+    url = urlsplit(endpoint.ws_url)
+    host, secure = url.hostname or "", url.scheme == "wss"
+    port = url.port or (443 if secure else 80)
+    try:
+        opened: Any = _through_proxy(endpoint, host, port, secure) or socket.create_connection(
+            (host, port), endpoint.connect_timeout
+        )
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if secure:
+            opened = ssl.create_default_context().wrap_socket(opened, server_hostname=host)
+    except (OSError, http.client.HTTPException, InvalidHandshake) as error:
+        raise endpoint.failed(error) from error
+    connection: socket.socket = opened
+    return connection
+
+
+def _through_proxy(
+    endpoint: Endpoint, host: str, port: int, secure: bool
+) -> socket.socket | None:
+    """A tunnel through the proxy that the environment names for this address, if it does."""
+    if endpoint.is_local or urllib.request.proxy_bypass(host):
+        return None
+    proxies = urllib.request.getproxies()
+    proxy = proxies.get("https" if secure else "http") or proxies.get("all")
+    if not proxy:
+        return None
+    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    if parts.scheme != "http":
+        raise OSError(f"the proxy {parts.hostname} speaks {parts.scheme}; only http proxies work")
+    tunnel = http.client.HTTPConnection(
+        parts.hostname or "", parts.port or 80, timeout=endpoint.connect_timeout
+    )
+    tunnel.set_tunnel(host, port)
+    tunnel.connect()
+    return tunnel.sock  # type: ignore[no-any-return]  # typeshed does not say what it is

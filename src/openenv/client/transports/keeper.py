@@ -1,0 +1,53 @@
+"""Keeper: one thread that tends every idle blocking connection of this process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Protocol
+
+INTERVAL_S = 1.0
+"""How often idle connections are looked after; servers wait far longer for a pong."""
+
+
+class Kept(Protocol):
+    """What can be looked after."""
+
+    def tend(self) -> bool:
+        """Does what is due; `False` when there is nothing left to look after."""
+
+
+class _Keeper:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: weakref.WeakSet[Kept] = weakref.WeakSet()
+        self._thread: threading.Thread | None = None
+
+    def keep(self, kept: Kept) -> None:
+        with self._lock:
+            self._kept.add(kept)
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(
+                    target=self._run, name="openenv-keeper", daemon=True
+                )
+                self._thread.start()
+
+    def _run(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(INTERVAL_S):
+            for kept in list(self._kept):
+                if not kept.tend():
+                    self._kept.discard(kept)
+            kept = None  # a name that stays would keep the connection alive
+            with self._lock:
+                if not self._kept:
+                    self._thread = None
+                    return
+
+
+_keeper = _Keeper()
+if hasattr(os, "register_at_fork"):  # the parent's connections are not the child's to read
+    os.register_at_fork(after_in_child=_keeper.__init__)
+keep = _keeper.keep
+"""Looks after a connection for as long as somebody holds it."""

@@ -1,0 +1,113 @@
+"""`local(Env)`: a client and its environment in one process, with no socket between them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from openenv._flow import adrive
+from openenv.client.env_client import EnvClient
+from openenv.env.environment import Environment
+from openenv.env.models import Action, Observation, State
+from openenv.env.spec import EnvironmentSource, EnvSpec
+from openenv.protocol.errors import InvalidRequest
+from openenv.protocol.messages import Request, error_reply, parse_request
+from openenv.runtime.host import BlockingCalls, await_if_needed, session_factory
+from openenv.runtime.session import Session
+
+ActT = TypeVar("ActT", bound=Action)
+ObsT = TypeVar("ObsT", bound=Observation)
+StateT = TypeVar("StateT", bound=State)
+
+
+def local(
+    env: type[Environment[ActT, ObsT, StateT]] | EnvironmentSource,
+    action_cls: type[ActT] | Any = None,
+    observation_cls: type[ObsT] | None = None,
+    *,
+    client_class: type[EnvClient[Any, Any, Any]] = EnvClient,
+) -> EnvClient[ActT, ObsT, StateT]:
+    """A client whose environment lives in this process and thread.
+
+    It behaves as one over a socket, blocking or awaiting: every action is validated, every
+    observation crosses as JSON. Only the server's deadlines are missing.
+
+    Args:
+        env: an `Environment` class, a factory or an instance.
+        action_cls: needed where the environment's class does not say it.
+        observation_cls: likewise.
+        client_class: the client to be, for one with methods of its own.
+
+    Raises:
+        ConfigurationError: the environment's types cannot be told.
+    """
+    spec = EnvSpec.of(env, action_cls, observation_cls)
+    types: dict[str, Any] = {"_spec": spec}
+    if client_class is EnvClient:
+        types |= {"_observation_class": spec.observation, "_state_class": spec.state}
+    made: type[Any] = type(f"Local{spec.name}", (_Local, client_class), types)
+    client: EnvClient[ActT, ObsT, StateT] = made(base_url=f"http://{spec.name}.localhost")
+    return client
+
+
+class _Local:
+    """Opens a session in this process where a client would open a socket."""
+
+    _spec: EnvSpec
+
+    def _open_blocking(self) -> LocalTransport:
+        return LocalTransport(self._spec)
+
+    async def _open_awaiting(self) -> AwaitedLocalTransport:
+        return AwaitedLocalTransport(self._spec)
+
+
+class LocalTransport:
+    """One session in this thread."""
+
+    def __init__(self, spec: EnvSpec) -> None:
+        self._session = session_factory(spec, tracebacks=True)()
+        self._calls = BlockingCalls()
+
+    def exchange(self, frame: str, timeout_s: float) -> str:
+        """Answers a frame."""
+        request = _request(frame)
+        if isinstance(request, str):
+            return request
+        return self._calls.drive(self._session.serve(request)).frame()
+
+    def close(self, goodbye: str, timeout_s: float) -> None:
+        """Closes the environment."""
+        self._calls.drive(self._session.close())
+        self._calls.close()
+
+    def abort(self) -> None:
+        """Nothing: there is no connection to drop."""
+
+
+class AwaitedLocalTransport:
+    """One session on this event loop."""
+
+    def __init__(self, spec: EnvSpec) -> None:
+        self._session: Session = session_factory(spec, tracebacks=True)()
+
+    async def exchange(self, frame: str, timeout_s: float) -> str:
+        """Answers a frame."""
+        request = _request(frame)
+        if isinstance(request, str):
+            return request
+        return (await adrive(self._session.serve(request), await_if_needed)).frame()
+
+    async def close(self, goodbye: str, timeout_s: float) -> None:
+        """Closes the environment."""
+        await adrive(self._session.close(), await_if_needed)
+
+    def abort(self) -> None:
+        """Nothing: there is no connection to drop."""
+
+
+def _request(frame: str) -> Request | str:
+    """The request in a frame, or the frame that refuses it."""
+    try:
+        return parse_request(frame)
+    except InvalidRequest as error:
+        return error_reply(error).frame()
