@@ -65,7 +65,7 @@ _HOMES = {
     "serve": "openenv.server.run",
 }
 
-__all__ = [name for name in _HOMES if not name.startswith("_")]  # noqa: PLE0605
+__all__ = [name for name in _HOMES if not name.startswith("_")]
 __getattr__ = lazy(__name__, _HOMES)
 
 

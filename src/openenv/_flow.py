@@ -27,7 +27,7 @@ def drive(flow: Flow[EffectT, ResultT], perform: Callable[[EffectT], object]) ->
         while True:
             try:
                 value = perform(effect)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # the flow decides what to do with it
                 effect = flow.throw(error)
             else:
                 effect = flow.send(value)
@@ -47,7 +47,7 @@ async def adrive(
         while True:
             try:
                 value = await perform(effect)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # the flow decides what to do with it
                 effect = flow.throw(error)
             else:
                 effect = flow.send(value)

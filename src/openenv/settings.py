@@ -26,9 +26,9 @@ from typing import cast
 
 from openenv.env.environment import HostKind
 from openenv.protocol.errors import ConfigurationError
+from openenv.protocol.wire import ServerMode
 from openenv.runtime.limits import DEFAULT_CAPACITY, Limits
 
-MODES = ("simulation", "production")
 HOST_KINDS = ("inline", "thread", "process")
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|CREDENTIAL|COOKIE|PRIVATE|APIKEY|(API|ACCESS|AUTH|ENCRYPTION)_?KEY"
@@ -42,7 +42,7 @@ class ServerSettings:
     """What the environment variables say to a server."""
 
     limits: Limits
-    mode: str
+    mode: ServerMode
     host_kind: HostKind | None
     allowed_origins: frozenset[str]
     tracebacks: bool
@@ -80,7 +80,7 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
     )
 
 
-def client_mode() -> str:
+def client_mode() -> ServerMode:
     """The mode of clients that were given none.
 
     Raises:
@@ -89,17 +89,19 @@ def client_mode() -> str:
     return mode(os.environ.get("OPENENV_CLIENT_MODE"))
 
 
-def mode(name: str | None) -> str:
+def mode(name: ServerMode | str | None) -> ServerMode:
     """A mode by its name in any case, `simulation` by default.
 
     Raises:
         ConfigurationError: there is no such mode.
     """
-    if not name:
-        return MODES[0]
-    if (lowered := str(getattr(name, "value", name)).lower()) not in MODES:
-        raise ConfigurationError(f"mode must be one of {', '.join(MODES)}, got {name!r}")
-    return lowered
+    if isinstance(name, ServerMode):
+        return name
+    try:
+        return ServerMode(name.lower()) if name else ServerMode.SIMULATION
+    except ValueError:
+        known = ", ".join(mode.value for mode in ServerMode)
+        raise ConfigurationError(f"mode must be one of {known}, got {name!r}") from None
 
 
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:

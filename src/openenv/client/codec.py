@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from pydantic import BaseModel, ValidationError
 from typing_extensions import TypeVar
@@ -66,10 +66,8 @@ class Codec(Generic[ActT, ObsT, StateT]):
     def _parse_state(self, payload: Json) -> StateT:
         """The state in the `data` of a `state` reply."""
         expected = self._state_class
-        state: StateT = (
-            _fits(self, expected, payload) if issubclass(expected, BaseModel) else payload
-        )
-        return state
+        state: Any = _fits(self, expected, payload) if issubclass(expected, BaseModel) else payload
+        return cast("StateT", state)
 
 
 def step_result(observation: Any, payload: Json) -> StepResult[Any]:

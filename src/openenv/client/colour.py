@@ -104,8 +104,8 @@ class TwoColoured:
             self._inside_override = outer
             coroutine.close()
         raise ModeError(
-            f"{coroutine.__qualname__}() awaits more than this client's own operations, which a "
-            "blocking client cannot do: use the client with `async with`"
+            f"{getattr(coroutine, '__qualname__', 'it')}() awaits more than this client's own "
+            "operations, which a blocking client cannot do: use the client with `async with`"
         )
 
 

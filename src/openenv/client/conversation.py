@@ -95,7 +95,7 @@ class Conversation:
             else:
                 self.adopt()
                 return
-            yield Sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  # spreads retries
+            yield Sleep(pause * random.uniform(0.5, 1.0))  # spreads retries
             pause = min(pause * 2, LONGEST_PAUSE_S)
 
     def connect(self) -> Flow[Effect, None]:

@@ -28,6 +28,7 @@ from openenv.client.endpoint import Endpoint, normalised
 from openenv.client.pending import Pending
 from openenv.client.results import PendingResult
 from openenv.protocol.errors import ConfigurationError, SessionLost
+from openenv.protocol.wire import ServerMode
 
 if TYPE_CHECKING:
     from openenv.client.sync_client import SyncEnvClient
@@ -72,6 +73,10 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         ConfigurationError: `base_url` is missing or no address, or there is no such mode.
     """
 
+    _conversation: Conversation
+    _socket: BlockingTransport | AwaitingTransport | None
+    _sync_client: SyncEnvClient[ActT, ObsT, StateT] | None
+
     def __init__(
         self,
         base_url: str | None = None,
@@ -81,7 +86,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         websocket_ping_interval_s: float | None = 20.0,
         websocket_ping_timeout_s: float | None = 20.0,
         provider: Any = None,
-        mode: str | None = None,
+        mode: ServerMode | str | None = None,
         headers: Mapping[str, str] | None = None,
         *,
         connect_retries: int = 3,
@@ -113,8 +118,8 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         return self._endpoint.base_url
 
     @property
-    def mode(self) -> str:
-        """`simulation` or `production`."""
+    def mode(self) -> ServerMode:
+        """For whom it speaks: a trainer (simulation) or an agent (production)."""
         return self._mode
 
     @property
@@ -189,7 +194,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         if self._sync_client is None:
             self._claim(Colour.BLOCKING)
             self._sync_client = SyncEnvClient(self)
-        return cast("SyncEnvClient[ActT, ObsT, StateT]", self._sync_client)
+        return self._sync_client
 
     def __enter__(self) -> Self:
         """Connects, blocking."""
@@ -261,8 +266,8 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
 
     def _start_afresh(self) -> None:
         self._conversation = Conversation()
-        self._socket: BlockingTransport | AwaitingTransport | None = None
-        self._sync_client: SyncEnvClient[Any, Any, Any] | None = None
+        self._socket = None
+        self._sync_client = None
         self._pid = os.getpid()
 
     def _patience(self, timeout_s: float | None) -> float:

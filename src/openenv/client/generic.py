@@ -24,7 +24,7 @@ class GenericAction(dict[str, Any]):
 
 
 class GenericEnvClient(EnvClient[Any, Json, Json]):
-    """A client that needs no models: actions are dicts (or anything with fields), so is the rest."""
+    """A client that needs no models: actions, observations and states are plain dicts."""
 
     def _step_payload(self, action: Any) -> Json:
         if isinstance(action, dict):

@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, TypeVar
 
-ResultT = TypeVar("ResultT", covariant=True)
+ResultT_co = TypeVar("ResultT_co", covariant=True)
 
 
-class Pending(Coroutine[Any, Any, ResultT], Generic[ResultT]):
+class Pending(Coroutine[Any, Any, ResultT_co], Generic[ResultT_co]):
     """A call whose caller has not said yet whether it blocks or awaits.
 
     Awaiting it does the call on the event loop. Reading an attribute of its result does the
@@ -25,16 +25,16 @@ class Pending(Coroutine[Any, Any, ResultT], Generic[ResultT]):
     def __init__(
         self,
         name: str,
-        awaiting: Callable[[], Coroutine[Any, Any, ResultT]],
-        blocking: Callable[[], ResultT],
+        awaiting: Callable[[], Coroutine[Any, Any, ResultT_co]],
+        blocking: Callable[[], ResultT_co],
     ) -> None:
         self._name = name
         self._awaiting = awaiting
         self._blocking = blocking
-        self._coroutine: Coroutine[Any, Any, ResultT] | None = None
-        self._result: list[ResultT] = []
+        self._coroutine: Coroutine[Any, Any, ResultT_co] | None = None
+        self._result: list[ResultT_co] = []
 
-    def __await__(self) -> Generator[Any, None, ResultT]:
+    def __await__(self) -> Generator[Any, None, ResultT_co]:
         """Does the call on the event loop."""
         return self._begin().__await__()
 
@@ -68,19 +68,19 @@ class Pending(Coroutine[Any, Any, ResultT], Generic[ResultT]):
                 f"{self._name} was never awaited, so it was not done", RuntimeWarning, stacklevel=2
             )
 
-    def _begin(self) -> Coroutine[Any, Any, ResultT]:
+    def _begin(self) -> Coroutine[Any, Any, ResultT_co]:
         if self._coroutine is None:
             self._coroutine = self._awaiting()
         return self._coroutine
 
 
-class Ready(Generic[ResultT]):
+class Ready(Generic[ResultT_co]):
     """A result that may be awaited and is there already."""
 
-    def __init__(self, result: ResultT) -> None:
+    def __init__(self, result: ResultT_co) -> None:
         self._result = result
 
-    def __await__(self) -> Generator[Any, None, ResultT]:
+    def __await__(self) -> Generator[Any, None, ResultT_co]:
         """The result, without waiting."""
         yield from ()
         return self._result

@@ -8,11 +8,11 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-ObsT = TypeVar("ObsT", default=Any, covariant=True)
+ObsT_co = TypeVar("ObsT_co", default=Any, covariant=True)
 
 
 @dataclass
-class StepResult(Generic[ObsT]):
+class StepResult(Generic[ObsT_co]):
     """One step's outcome.
 
     Attributes:
@@ -23,7 +23,7 @@ class StepResult(Generic[ObsT]):
         truncated: a limit ended the episode, not its own rules.
     """
 
-    observation: ObsT
+    observation: ObsT_co
     reward: float | None = None
     done: bool = False
     metadata: dict[str, Any] | None = None
@@ -35,12 +35,12 @@ class StepResult(Generic[ObsT]):
         return self.done and not self.truncated
 
 
-class PendingResult(StepResult[ObsT]):
+class PendingResult(StepResult[ObsT_co]):
     """What type checkers see where a client may block or be awaited.
 
     A blocking call gives a `StepResult`; an awaiting one something that gives it when awaited.
     """
 
-    def __await__(self) -> Generator[Any, None, StepResult[ObsT]]:
+    def __await__(self) -> Generator[Any, None, StepResult[ObsT_co]]:
         """The result, awaited."""
         raise NotImplementedError("only for type checkers")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from openenv.protocol.wire import BaseMessage
 
 
-class EnvironmentMetadata(BaseModel):
+class EnvironmentMetadata(BaseMessage):
     """An environment's visiting card, as `GET /metadata` shows it."""
-
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     name: str
     description: str

@@ -53,17 +53,17 @@ class Traits:
 
     @staticmethod
     @lru_cache(maxsize=1024)
-    def of(cls: type[AnyEnvironment]) -> Traits:
+    def of(made: type[AnyEnvironment]) -> Traits:
         """Reads a class once."""
-        reset = cls.reset_async if overrides(cls, "reset_async") else cls.reset
-        step = cls.step_async if overrides(cls, "step_async") else cls.step
+        reset = made.reset_async if overrides(made, "reset_async") else made.reset
+        step = made.step_async if overrides(made, "step_async") else made.step
         return Traits(
-            is_async=overrides(cls, "reset_async") or overrides(cls, "step_async"),
-            one_session=_written(cls, "SUPPORTS_CONCURRENT_SESSIONS") is False,
-            one_thread=cls.REQUIRES_SINGLE_THREAD_EXECUTOR,
-            requires_reset=cls.REQUIRES_RESET,
-            keeps_state=overrides(cls, "state"),
-            host=cls.HOST,
+            is_async=overrides(made, "reset_async") or overrides(made, "step_async"),
+            one_session=_written(made, "SUPPORTS_CONCURRENT_SESSIONS") is False,
+            one_thread=made.REQUIRES_SINGLE_THREAD_EXECUTOR,
+            requires_reset=made.REQUIRES_RESET,
+            keeps_state=overrides(made, "state"),
+            host=made.HOST,
             reset_keywords=_keywords(reset),
             step_keywords=_keywords(step),
         )
@@ -202,6 +202,6 @@ def _keywords(function: Callable[..., Any]) -> frozenset[str] | None:
     parameters = list(inspect.signature(function).parameters.values())[1:]
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return None
-    return frozenset(p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
-
-
+    return frozenset(
+        p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)
+    )

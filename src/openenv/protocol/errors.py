@@ -1,26 +1,26 @@
 """Every error of OpenEnv, and how the typed ones cross the wire.
 
-    OpenEnvError
-    ├── ProtocolError             the other side broke the rules of the wire
-    ├── ConfigurationError        a setting or an argument is wrong (also ValueError)
-    │   └── ConcurrencyConfigurationError
-    ├── ModeError                 one client used both blocking and awaiting (also RuntimeError)
-    ├── ConcurrentCall            two calls at once on one client (also RuntimeError)
-    ├── ConnectFailed             no connection to the server (also ConnectionError)
-    ├── ReplyTimeout              the answer took longer than the caller waits (also TimeoutError)
-    └── SessionError              the server's typed answer (also RuntimeError): `code`, `message`
-        ├── InvalidRequest        INVALID_JSON, UNKNOWN_TYPE, VALIDATION_ERROR: `errors`
-        │   └── ResetRequired     RESET_REQUIRED
-        ├── EnvironmentFailed     EXECUTION_ERROR
-        │   ├── StepTimeout       STEP_TIMEOUT (also TimeoutError)
-        │   ├── HostCrashed       HOST_CRASHED
-        │   └── EnvironmentFactoryError  FACTORY_ERROR
-        ├── SessionCapacityError  CAPACITY_REACHED: `active_sessions`, `max_sessions`
-        ├── SessionCreationError  SESSION_ERROR
-        ├── SessionNotFoundError  SESSION_ERROR
-        ├── SessionExpired        SESSION_ERROR: idle for too long
-        ├── MessageTooLarge       MESSAGE_TOO_LARGE
-        └── SessionLost           raised by a client whose episode is gone
+OpenEnvError
+├── ProtocolError             the other side broke the rules of the wire
+├── ConfigurationError        a setting or an argument is wrong (also ValueError)
+│   └── ConcurrencyConfigurationError
+├── ModeError                 one client used both blocking and awaiting (also RuntimeError)
+├── ConcurrentCall            two calls at once on one client (also RuntimeError)
+├── ConnectFailed             no connection to the server (also ConnectionError)
+├── ReplyTimeout              the answer took longer than the caller waits (also TimeoutError)
+└── SessionError              the server's typed answer (also RuntimeError): `code`, `message`
+    ├── InvalidRequest        INVALID_JSON, UNKNOWN_TYPE, VALIDATION_ERROR: `errors`
+    │   └── ResetRequired     RESET_REQUIRED
+    ├── EnvironmentFailed     EXECUTION_ERROR
+    │   ├── StepTimeout       STEP_TIMEOUT (also TimeoutError)
+    │   ├── HostCrashed       HOST_CRASHED
+    │   └── EnvironmentFactoryError  FACTORY_ERROR
+    ├── SessionCapacityError  CAPACITY_REACHED: `active_sessions`, `max_sessions`
+    ├── SessionCreationError  SESSION_ERROR
+    ├── SessionNotFoundError  SESSION_ERROR
+    ├── SessionExpired        SESSION_ERROR: idle for too long
+    ├── MessageTooLarge       MESSAGE_TOO_LARGE
+    └── SessionLost           raised by a client whose episode is gone
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class InvalidRequest(SessionError):
     """The request could not be understood; the environment was not touched."""
 
     code = WSErrorCode.VALIDATION_ERROR.value
-    codes = ("INVALID_JSON", "UNKNOWN_TYPE", "VALIDATION_ERROR")
+    codes: ClassVar[tuple[str, ...]] = ("INVALID_JSON", "UNKNOWN_TYPE", "VALIDATION_ERROR")
 
     @property
     def errors(self) -> list[Json]:
@@ -198,9 +198,7 @@ class SessionCapacityError(SessionError):
     code = WSErrorCode.CAPACITY_REACHED.value
     codes = ("CAPACITY_REACHED",)
 
-    def __init__(
-        self, active_sessions: int, max_sessions: int, message: str | None = None
-    ) -> None:
+    def __init__(self, active_sessions: int, max_sessions: int, message: str | None = None) -> None:
         super().__init__(
             message
             or f"Server at capacity: {active_sessions}/{max_sessions} sessions active; close one, "

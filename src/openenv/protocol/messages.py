@@ -83,11 +83,12 @@ def parse_request(frame: str | bytes) -> Request:
         InvalidRequest: with code `INVALID_JSON`, `UNKNOWN_TYPE` or `VALIDATION_ERROR`.
     """
     message = parse_object(frame)
-    op = _OPERATIONS.get(kind := message.get("type")) if _hashable(message) else None
+    kind = message.get("type")
+    op = _OPERATIONS.get(kind) if isinstance(kind, str) else None
     if op is None:
+        known = ", ".join(_OPERATIONS.values())
         raise InvalidRequest(
-            f"Unknown message type: {_short(kind)}; expected one of {', '.join(_OPERATIONS.values())}",
-            code="UNKNOWN_TYPE",
+            f"Unknown message type: {_short(kind)}; expected one of {known}", code="UNKNOWN_TYPE"
         )
     allowed = {"type", "data"} if op in _WITH_DATA else {"type"}
     if not message.keys() <= allowed:
@@ -100,7 +101,9 @@ def parse_request(frame: str | bytes) -> Request:
             _short(message[extra[0]]),
         )
     if op == "step" and "data" not in message:
-        raise _invalid("Invalid message: a 'step' frame needs 'data', the action", "missing", ["data"], None)
+        raise _invalid(
+            "Invalid message: a 'step' frame needs 'data', the action", "missing", ["data"], None
+        )
     data = message.get("data", {})
     if not isinstance(data, dict):
         raise _invalid(
@@ -134,10 +137,6 @@ def parse_object(frame: str | bytes) -> Json:
             _short(message),
         )
     return message
-
-
-def _hashable(message: Json) -> bool:
-    return isinstance(message.get("type"), str)
 
 
 def _short(value: object, limit: int = 80) -> str:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from typing_extensions import Self
 
-_STRICT = ConfigDict(extra="forbid", validate_assignment=True)
+from openenv.protocol.wire import BaseMessage
 
 
-class ConcurrencyConfig(BaseModel):
+class ConcurrencyConfig(BaseMessage):
     """How many sessions a server holds, and for how many seconds one may do nothing."""
-
-    model_config = _STRICT
 
     max_concurrent_envs: int = Field(default=1, ge=1)
     session_timeout: float | None = Field(default=None, gt=0)
 
 
-class ServerCapacityStatus(BaseModel):
+class ServerCapacityStatus(BaseMessage):
     """How full a server is."""
-
-    model_config = _STRICT
 
     active_sessions: int = Field(ge=0)
     max_sessions: int = Field(ge=1)
@@ -47,10 +43,8 @@ class ServerCapacityStatus(BaseModel):
         return cls(active_sessions=active, max_sessions=max_sessions)
 
 
-class SessionInfo(BaseModel):
+class SessionInfo(BaseMessage):
     """One session, for those who watch a server. Times are seconds since the epoch."""
-
-    model_config = _STRICT
 
     session_id: str
     created_at: float

@@ -29,7 +29,7 @@ def main() -> None:
         return
     try:
         session = _build(plan)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # told to the server
         _write(replies, "error", _why(error).encode())
         return
     _write(replies, "ready", b"")
@@ -61,13 +61,13 @@ def _die_with_parent() -> None:
 
 
 def _build(plan: bytes) -> Session:
-    path, main_file, name, tracebacks, parts = pickle.loads(plan)  # noqa: S301  # our own parent's
+    path, main_file, name, tracebacks, parts = pickle.loads(plan)  # our own parent's
     sys.path[:] = path
     if main_file is not None and b"__main__" in parts:
         module = type(sys)("__openenv_main__")
         module.__dict__.update(runpy.run_path(main_file, run_name="__openenv_main__"))
         sys.modules["__main__"] = module
-    make, action, observation, state = pickle.loads(parts)  # noqa: S301  # likewise
+    make, action, observation, state = pickle.loads(parts)  # likewise
     return session_factory(EnvSpec.of(make, action, observation, state), tracebacks=tracebacks)()
 
 

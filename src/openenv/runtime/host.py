@@ -82,7 +82,7 @@ class InlineHost(Host):
             while True:
                 try:
                     value = call()
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001  # see drive()
                     call = flow.throw(error)
                     continue
                 if inspect.isawaitable(value):
@@ -119,7 +119,7 @@ async def _finish(flow: Flow[Call, Reply], pending: Awaitable[object]) -> Reply:
         while True:
             try:
                 value = await pending
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # see drive()
                 call = flow.throw(error)
             else:
                 call = flow.send(value)

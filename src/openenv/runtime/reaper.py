@@ -15,9 +15,7 @@ SHORTEST_NAP_S = 0.01
 class Reaper:
     """Sleeps until the next session could be overdue, as long as there are sessions to watch."""
 
-    def __init__(
-        self, clock: Callable[[], float], seats: Set[Seat], limits: Limits
-    ) -> None:
+    def __init__(self, clock: Callable[[], float], seats: Set[Seat], limits: Limits) -> None:
         self._clock = clock
         self._seats = seats
         self._limits = limits
@@ -34,11 +32,11 @@ class Reaper:
             self._task.cancel()
 
     async def _run(self) -> None:
-        while (nap := await self._round()) is not None:
+        while (nap := await self._round()) is not None:  # noqa: ASYNC110  # time is the event
             await asyncio.sleep(max(nap, SHORTEST_NAP_S))
 
     async def _round(self) -> float | None:
-        """Ends what is overdue; returns the seconds until the next look, `None` if nothing is left."""
+        """Ends what is overdue; gives the seconds until the next look, `None` if nothing is left."""
         nap: float | None = None
         for seat in list(self._seats):
             limit = self._limits.idle_timeout if seat.attached else self._limits.unattached_timeout

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from openenv._flow import Flow
@@ -19,6 +19,7 @@ from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
 from openenv.protocol.episode import Episode
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, Json, SessionError
 from openenv.protocol.messages import Reply, Request, error_reply
+from openenv.protocol.wire import ResetRequest
 
 logger = logging.getLogger("openenv.session")
 
@@ -28,15 +29,6 @@ Call = Callable[[], object]
 MAX_ERRORS_BYTES = 64 * 1024
 
 
-class ResetRequest(BaseModel):
-    """What every reset may carry; other keywords go to the environment as they are."""
-
-    model_config = ConfigDict(extra="allow")
-
-    seed: int | None = Field(default=None, ge=0)
-    episode_id: str | None = Field(default=None, max_length=255)
-
-
 class Session:
     """One client's hold on one environment: it turns requests into calls and results into replies.
 
@@ -44,7 +36,9 @@ class Session:
     its flows there.
     """
 
-    def __init__(self, environment: AnyEnvironment, spec: EnvSpec, *, tracebacks: bool = False):
+    def __init__(
+        self, environment: AnyEnvironment, spec: EnvSpec, *, tracebacks: bool = False
+    ) -> None:
         self.environment = environment
         self._traits = Traits.of(type(environment))
         self._spec = spec
@@ -178,7 +172,9 @@ async def _contained(value: Awaitable[object]) -> object:
 
 
 def _exited(end: SystemExit) -> EnvironmentFailed:
-    return EnvironmentFailed(f"the environment called sys.exit({end.code!r})", exception="SystemExit")
+    return EnvironmentFailed(
+        f"the environment called sys.exit({end.code!r})", exception="SystemExit"
+    )
 
 
 def invalid(error: ValidationError, what: str) -> InvalidRequest:

@@ -22,6 +22,7 @@ from openenv.runtime.process import ProcessHost
 from openenv.runtime.reaper import Reaper
 from openenv.runtime.seat import Seat
 
+
 class Sessions:
     """All sessions of one server.
 
@@ -65,7 +66,7 @@ class Sessions:
 
     @property
     def active(self) -> int:
-        """Sessions that exist: starting, open, closing, or hanging in a call that cannot be killed."""
+        """Sessions that exist: starting, open, closing, or hanging in a call."""
         return len(self._seats)
 
     @property
@@ -132,7 +133,9 @@ class Sessions:
             waiter.cancel()
         busy = [seat.idle() for seat in self._seats]
         if busy:
-            await asyncio.wait([asyncio.ensure_future(b) for b in busy], timeout=self.limits.drain_grace)
+            await asyncio.wait(
+                [asyncio.ensure_future(b) for b in busy], timeout=self.limits.drain_grace
+            )
 
     async def _slot(self, wait_s: float) -> None:
         """Returns when a new session may be opened; the caller opens it without awaiting."""

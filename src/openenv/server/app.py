@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from openenv.env.environment import HostKind
 from openenv.env.models import Observation, State
 from openenv.env.spec import EnvironmentSource
+from openenv.protocol.wire import ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig
 from openenv.runtime.limits import Limits
 from openenv.server.http_server import HTTPEnvServer
@@ -34,7 +35,7 @@ def create_app(
     title_override: str | None = None,
     state_cls: type[State] | None = None,
     *,
-    mode: str | None = None,
+    mode: ServerMode | str | None = None,
     reset_observation_cls: type[Observation] | None = None,
     limits: Limits | None = None,
     host_kind: HostKind | None = None,
@@ -90,7 +91,7 @@ def create_fastapi_app(
     env_name: str | None = None,
     state_cls: type[State] | None = None,
     *,
-    mode: str | None = None,
+    mode: ServerMode | str | None = None,
     reset_observation_cls: type[Observation] | None = None,
 ) -> FastAPI:
     """`create_app` in the other order of arguments that existing packages use."""
@@ -107,7 +108,7 @@ def create_fastapi_app(
     return _app(server, mode)
 
 
-def _app(server: HTTPEnvServer, mode: str | None) -> FastAPI:
+def _app(server: HTTPEnvServer, mode: ServerMode | str | None) -> FastAPI:
     app = FastAPI(title=TITLE, version=API_VERSION)
     server.register_routes(app, mode)
     app.state.openenv = server

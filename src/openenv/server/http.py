@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from openenv.protocol import messages
@@ -26,8 +26,9 @@ from openenv.protocol.errors import (
     StepTimeout,
 )
 from openenv.protocol.messages import Reply, parse_object
+from openenv.protocol.wire import ResetRequest, StepRequest, StepResponse
 from openenv.runtime.seat import Seat
-from openenv.runtime.session import ResetRequest, invalid
+from openenv.runtime.session import invalid
 from openenv.runtime.sessions import Sessions
 
 DEFAULT_SESSION = "default"
@@ -47,50 +48,25 @@ _STATUS: list[tuple[type[SessionError], int]] = [
 ]
 
 
-class StepRequest(BaseModel):
-    """The body of `POST /step`."""
-
-    model_config = ConfigDict(extra="allow")
-
-    action: dict[str, Any]
-    timeout_s: float | None = Field(default=None, gt=0)
-    request_id: str | None = Field(default=None, max_length=255)
-
-
-class ObservationResponse(BaseModel):
-    """What a reset or a step gives."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    observation: dict[str, Any]
-    reward: float | None = None
-    done: bool = False
-    truncated: bool = False
-    metadata: dict[str, Any] | None = None
-
-
-ResetResponse = ObservationResponse
-StepResponse = ObservationResponse
-
-
 def http_routes(sessions: Sessions) -> APIRouter:
     """The routes of the stateful HTTP surface."""
     router = APIRouter(tags=["Episode"])
     episodes = HttpEpisodes(sessions)
-    body_of = {
-        model: {"requestBody": {"content": {"application/json": {"schema": model.model_json_schema()}}}}
-        for model in (ResetRequest, StepRequest)
-    }
-    answers = {"response_model": None, "responses": {200: {"model": ObservationResponse}}}
-    router.add_api_route(
-        "/reset", episodes.reset, methods=["POST"], openapi_extra=body_of[ResetRequest], **answers
+    answer: dict[int | str, dict[str, Any]] = {200: {"model": StepResponse}}
+    router.post("/reset", response_model=None, responses=answer, openapi_extra=_body(ResetRequest))(
+        episodes.reset
     )
-    router.add_api_route(
-        "/step", episodes.step, methods=["POST"], openapi_extra=body_of[StepRequest], **answers
+    router.post("/step", response_model=None, responses=answer, openapi_extra=_body(StepRequest))(
+        episodes.step
     )
-    router.add_api_route("/state", episodes.state, methods=["GET"], response_model=None)
-    router.add_api_route("/session", episodes.close, methods=["DELETE"], status_code=204)
+    router.get("/state", response_model=None)(episodes.state)
+    router.delete("/session", status_code=204, response_model=None)(episodes.close)
     return router
+
+
+def _body(model: type[BaseModel]) -> dict[str, Any]:
+    """The OpenAPI description of a body that the route reads itself, to answer as `/ws` does."""
+    return {"requestBody": {"content": {"application/json": {"schema": model.model_json_schema()}}}}
 
 
 class HttpEpisodes:

@@ -16,13 +16,15 @@ from openenv.env.metadata import EnvironmentMetadata
 from openenv.env.models import Observation, State
 from openenv.env.spec import EnvironmentSource, EnvSpec
 from openenv.protocol.errors import ConfigurationError
+from openenv.protocol.wire import HealthResponse, SchemaResponse, ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig, ServerCapacityStatus
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.guard import Guard
 from openenv.server.http import http_routes
-from openenv.server.info import HealthResponse, SchemaResponse, read_metadata, schemas
+from openenv.server.info import read_metadata, schemas
 from openenv.server.ws import WebSocketEndpoint
+
 
 class HTTPEnvServer:
     """Serves one kind of environment: `register_routes(app)` adds it to a FastAPI application.
@@ -71,7 +73,9 @@ class HTTPEnvServer:
             environ=self._settings.child_environ,
             tracebacks=self._settings.tracebacks,
         )
-        asked = concurrency_config.max_concurrent_envs if concurrency_config else max_concurrent_envs
+        asked = (
+            concurrency_config.max_concurrent_envs if concurrency_config else max_concurrent_envs
+        )
         check_capacity(self.spec, asked)
 
     @property
@@ -88,7 +92,7 @@ class HTTPEnvServer:
         """How full the server is."""
         return ServerCapacityStatus.from_counts(self.active_sessions, self.max_concurrent_envs)
 
-    def register_routes(self, app: FastAPI, mode: str | None = None) -> None:
+    def register_routes(self, app: FastAPI, mode: ServerMode | str | None = None) -> None:
         """Adds every route to an application, and closing all sessions to its shutdown.
 
         Args:
@@ -98,9 +102,9 @@ class HTTPEnvServer:
         Raises:
             ConfigurationError: there is no such mode.
         """
-        simulation = settings.mode(mode or self._settings.mode) == "simulation"
+        simulation = settings.mode(mode or self._settings.mode) is ServerMode.SIMULATION
         app.add_middleware(
-            Guard,  # type: ignore[arg-type]  # starlette's ASGI types, ours are the same shape
+            Guard,
             allowed_origins=self._settings.allowed_origins,
             max_body_bytes=self.sessions.limits.max_message_bytes,
         )

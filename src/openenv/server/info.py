@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from enum import Enum
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
@@ -14,32 +13,7 @@ from pydantic_core import core_schema
 from openenv.env.environment import overrides
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.spec import EnvSpec, class_made_by
-
-
-class HealthStatus(str, Enum):
-    """How a server is."""
-
-    HEALTHY = "healthy"
-    UNHEALTHY = "unhealthy"
-    DEGRADED = "degraded"
-
-
-class HealthResponse(BaseModel):
-    """The answer of `GET /health`."""
-
-    status: HealthStatus = HealthStatus.HEALTHY
-    active_sessions: int = 0
-    max_sessions: int = 1
-    waiting: int = 0
-
-
-class SchemaResponse(BaseModel):
-    """The answer of `GET /schema`: the JSON schemas of what crosses the wire."""
-
-    action: dict[str, Any]
-    observation: dict[str, Any]
-    state: dict[str, Any]
-    reset_observation: dict[str, Any] | None = None
+from openenv.protocol.wire import SchemaResponse
 
 
 class _Lenient(GenerateJsonSchema):

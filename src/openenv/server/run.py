@@ -68,7 +68,9 @@ def serve_app(
     with _listen(host, port) as listening:
         taken = listening.getsockname()[1]
         openenv = getattr(getattr(app, "state", None), "openenv", None)
-        name = getattr(openenv, "env_name", None) or getattr(getattr(openenv, "spec", None), "name", "app")
+        name = getattr(openenv, "env_name", None) or getattr(
+            getattr(openenv, "spec", None), "name", "app"
+        )
         config = uvicorn.Config(
             app,
             host=host,
@@ -156,5 +158,3 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
     listening.set_inheritable(False)
     return listening
-
-

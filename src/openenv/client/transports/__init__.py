@@ -9,7 +9,7 @@ class BlockingTransport(Protocol):
     """One open connection whose calls block."""
 
     def exchange(self, frame: str, timeout_s: float) -> str | bytes:
-        """Sends a frame and returns the one that answers it; on any error it drops the connection."""
+        """Sends a frame and returns its answer; on any error it drops the connection."""
 
     def close(self, goodbye: str, timeout_s: float) -> None:
         """Says goodbye and waits until the session is freed, or time is up."""

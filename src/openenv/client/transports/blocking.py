@@ -239,9 +239,7 @@ def _open_socket(endpoint: Endpoint) -> socket.socket:
     return connection
 
 
-def _through_proxy(
-    endpoint: Endpoint, host: str, port: int, secure: bool
-) -> socket.socket | None:
+def _through_proxy(endpoint: Endpoint, host: str, port: int, secure: bool) -> socket.socket | None:
     """A tunnel through the proxy that the environment names for this address, if it does."""
     if endpoint.is_local or urllib.request.proxy_bypass(host):
         return None
@@ -257,4 +255,4 @@ def _through_proxy(
     )
     tunnel.set_tunnel(host, port)
     tunnel.connect()
-    return tunnel.sock  # type: ignore[no-any-return]  # typeshed does not say what it is
+    return tunnel.sock

@@ -20,6 +20,12 @@ class Kept(Protocol):
 
 class _Keeper:
     def __init__(self) -> None:
+        self.start_afresh()
+        if hasattr(os, "register_at_fork"):  # the parent's connections are not the child's to read
+            os.register_at_fork(after_in_child=self.start_afresh)
+
+    def start_afresh(self) -> None:
+        """Forgets every connection, and the thread."""
         self._lock = threading.Lock()
         self._kept: weakref.WeakSet[Kept] = weakref.WeakSet()
         self._thread: threading.Thread | None = None
@@ -36,18 +42,19 @@ class _Keeper:
     def _run(self) -> None:
         pause = threading.Event()
         while not pause.wait(INTERVAL_S):
-            for kept in list(self._kept):
-                if not kept.tend():
-                    self._kept.discard(kept)
-            kept = None  # a name that stays would keep the connection alive
+            self._round()
             with self._lock:
                 if not self._kept:
                     self._thread = None
                     return
 
+    def _round(self) -> None:
+        """Tends each connection; none is held between rounds, or it could never be given up."""
+        for kept in list(self._kept):
+            if not kept.tend():
+                self._kept.discard(kept)
+
 
 _keeper = _Keeper()
-if hasattr(os, "register_at_fork"):  # the parent's connections are not the child's to read
-    os.register_at_fork(after_in_child=_keeper.__init__)
 keep = _keeper.keep
 """Looks after a connection for as long as somebody holds it."""

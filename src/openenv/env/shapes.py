@@ -1,9 +1,13 @@
-"""Shapes that environments share with trainers: chat messages, tokenizers and task sources."""
+"""Shapes that environments share: chat messages, tokenizers, task sources, results of code."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypedDict, runtime_checkable
+
+from openenv.protocol.wire import BaseMessage
+
+Scalar = int | float | bool
 
 
 class Message(TypedDict):
@@ -47,3 +51,11 @@ class TaskProvider(Protocol):
 
     def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> Any:
         """The tasks from `start` up to `stop`."""
+
+
+class CodeExecResult(BaseMessage):
+    """What running a piece of code gave."""
+
+    stdout: str
+    stderr: str
+    exit_code: int

@@ -1,0 +1,7 @@
+"""Results of clients."""
+
+from openenv.client.results import StepResult
+
+__all__ = [
+    "StepResult",
+]

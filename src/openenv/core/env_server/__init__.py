@@ -1,0 +1,150 @@
+"""The names that servers and environments are written with, each imported when it is used."""
+
+from typing import TYPE_CHECKING
+
+from openenv._lazy import lazy
+
+if TYPE_CHECKING:
+    from openenv.env.environment import (
+        Environment,
+    )
+    from openenv.env.models import (
+        Action,
+        Observation,
+        State,
+    )
+    from openenv.env.serialization import (
+        deserialize_action,
+        serialize_observation,
+    )
+    from openenv.env.shapes import (
+        Message,
+        ModelTokenizer,
+        TaskProvider,
+    )
+    from openenv.env.transforms import (
+        CompositeTransform,
+        NullTransform,
+        Transform,
+    )
+    from openenv.protocol.errors import (
+        ConcurrencyConfigurationError,
+        EnvironmentFactoryError,
+        OpenEnvError,
+        SessionCapacityError,
+        SessionCreationError,
+        SessionNotFoundError,
+        WSErrorCode,
+    )
+    from openenv.protocol.wire import (
+        BaseMessage,
+        HealthResponse,
+        HealthStatus,
+        SchemaResponse,
+        ServerMode,
+        WSCloseMessage,
+        WSErrorResponse,
+        WSIncomingMessage,
+        WSObservationResponse,
+        WSResetMessage,
+        WSStateMessage,
+        WSStateResponse,
+        WSStepMessage,
+    )
+    from openenv.runtime.capacity import (
+        ConcurrencyConfig,
+        ServerCapacityStatus,
+        SessionInfo,
+    )
+    from openenv.server.app import (
+        create_app,
+        create_fastapi_app,
+    )
+    from openenv.server.http_server import (
+        HTTPEnvServer,
+    )
+
+__all__ = [
+    "Action",
+    "BaseMessage",
+    "CompositeTransform",
+    "ConcurrencyConfig",
+    "ConcurrencyConfigurationError",
+    "Environment",
+    "EnvironmentFactoryError",
+    "HTTPEnvServer",
+    "HealthResponse",
+    "HealthStatus",
+    "Message",
+    "ModelTokenizer",
+    "NullTransform",
+    "Observation",
+    "OpenEnvError",
+    "SchemaResponse",
+    "ServerCapacityStatus",
+    "ServerMode",
+    "SessionCapacityError",
+    "SessionCreationError",
+    "SessionInfo",
+    "SessionNotFoundError",
+    "State",
+    "TaskProvider",
+    "Transform",
+    "WSCloseMessage",
+    "WSErrorCode",
+    "WSErrorResponse",
+    "WSIncomingMessage",
+    "WSObservationResponse",
+    "WSResetMessage",
+    "WSStateMessage",
+    "WSStateResponse",
+    "WSStepMessage",
+    "create_app",
+    "create_fastapi_app",
+    "deserialize_action",
+    "serialize_observation",
+]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "Action": "openenv.env.models",
+        "BaseMessage": "openenv.protocol.wire",
+        "CompositeTransform": "openenv.env.transforms",
+        "ConcurrencyConfig": "openenv.runtime.capacity",
+        "ConcurrencyConfigurationError": "openenv.protocol.errors",
+        "Environment": "openenv.env.environment",
+        "EnvironmentFactoryError": "openenv.protocol.errors",
+        "HTTPEnvServer": "openenv.server.http_server",
+        "HealthResponse": "openenv.protocol.wire",
+        "HealthStatus": "openenv.protocol.wire",
+        "Message": "openenv.env.shapes",
+        "ModelTokenizer": "openenv.env.shapes",
+        "NullTransform": "openenv.env.transforms",
+        "Observation": "openenv.env.models",
+        "OpenEnvError": "openenv.protocol.errors",
+        "SchemaResponse": "openenv.protocol.wire",
+        "ServerCapacityStatus": "openenv.runtime.capacity",
+        "ServerMode": "openenv.protocol.wire",
+        "SessionCapacityError": "openenv.protocol.errors",
+        "SessionCreationError": "openenv.protocol.errors",
+        "SessionInfo": "openenv.runtime.capacity",
+        "SessionNotFoundError": "openenv.protocol.errors",
+        "State": "openenv.env.models",
+        "TaskProvider": "openenv.env.shapes",
+        "Transform": "openenv.env.transforms",
+        "WSCloseMessage": "openenv.protocol.wire",
+        "WSErrorCode": "openenv.protocol.errors",
+        "WSErrorResponse": "openenv.protocol.wire",
+        "WSIncomingMessage": "openenv.protocol.wire",
+        "WSObservationResponse": "openenv.protocol.wire",
+        "WSResetMessage": "openenv.protocol.wire",
+        "WSStateMessage": "openenv.protocol.wire",
+        "WSStateResponse": "openenv.protocol.wire",
+        "WSStepMessage": "openenv.protocol.wire",
+        "create_app": "openenv.server.app",
+        "create_fastapi_app": "openenv.server.app",
+        "deserialize_action": "openenv.env.serialization",
+        "serialize_observation": "openenv.env.serialization",
+    },
+)

@@ -1,0 +1,8 @@
+"""The client of any environment."""
+
+from openenv.client.generic import GenericAction, GenericEnvClient
+
+__all__ = [
+    "GenericAction",
+    "GenericEnvClient",
+]
