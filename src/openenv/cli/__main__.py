@@ -49,7 +49,7 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(130)
-    except Exception as error:  # noqa: BLE001 - the last place where an error can be told in words
+    except Exception as error:
         typer.echo(f"Error: {str(error) or type(error).__name__}", err=True)
         sys.exit(1)
 
