@@ -49,7 +49,7 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(130)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # the last place to tell it in words
         typer.echo(f"Error: {str(error) or type(error).__name__}", err=True)
         sys.exit(1)
 
