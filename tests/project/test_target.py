@@ -164,7 +164,7 @@ def package(directory: Path, manifest: str = "app: server.app:app\n") -> Path:
     return directory
 
 
-@pytest.mark.parametrize("name", ["echo_env", "echo-env"])
+@pytest.mark.parametrize("name", ["sample_env", "sample-env"])
 def test_a_directory_is_a_package_of_its_own_name(tmp_path: Path, name: str) -> None:
     target = resolve(str(package(tmp_path / name)))
     assert target.is_app
@@ -190,12 +190,12 @@ def test_a_directory_need_not_be_a_package(tmp_path: Path) -> None:
 def test_the_working_directory_is_a_directory_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(package(tmp_path / "echo_env"))
-    assert resolve(".").served.__module__ == "echo_env.server.app"
+    monkeypatch.chdir(package(tmp_path / "sample_env"))
+    assert resolve(".").served.__module__ == "sample_env.server.app"
 
 
 def test_a_manifest_may_name_an_environment(tmp_path: Path) -> None:
-    directory = package(tmp_path / "echo_env", "app: models:Echo\n")
+    directory = package(tmp_path / "sample_env", "app: models:Echo\n")
     target = resolve(str(directory))
     assert target.served.__name__ == "Echo"
     assert not target.is_app
@@ -213,7 +213,7 @@ def test_a_manifest_may_name_an_environment(tmp_path: Path) -> None:
 def test_a_manifest_that_names_no_app_is_refused(
     tmp_path: Path, manifest: str, reason: str
 ) -> None:
-    assert reason in refusal(package(tmp_path / "echo_env", manifest))
+    assert reason in refusal(package(tmp_path / "sample_env", manifest))
 
 
 def test_a_directory_without_a_manifest_is_refused(tmp_path: Path) -> None:
