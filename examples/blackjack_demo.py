@@ -3,7 +3,7 @@
 The server is a process of its own. The trainer plays over the socket, in many sessions at once,
 learns from the rewards alone, and is then measured beside players whose values are known exactly.
 
-    python examples/blackjack_demo.py            about a minute
+    python examples/blackjack_demo.py            half a minute
     python examples/blackjack_demo.py --quick    a few seconds, for a first look
 
 It fails when the player has not learned to beat one who never takes a card.
@@ -15,11 +15,10 @@ import argparse
 import asyncio
 import signal
 import sys
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from blackjack.charts import chart, save_plot, strategy
+from blackjack.charts import chart, strategy
 from blackjack.history import History, means
 from blackjack.learner import Learner
 from blackjack.server import serving
@@ -39,9 +38,9 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 CLOSING = """
 Your own environment:
-  1.  openenv init my_env            then write reset() and step() in my_env/server
-  2.  openenv serve my_env           and it listens on http://127.0.0.1:8000
-  3.  with MyEnv(base_url="http://127.0.0.1:8000") as env: env.reset()
+  1.  write my_env.py   class MyEnv(Environment[MyAction, MyObservation]), with reset() and step()
+  2.  serve it          openenv serve my_env.py
+  3.  use it            with GenericEnvClient(base_url="http://127.0.0.1:8000") as env: env.reset()
 """
 
 
@@ -52,7 +51,6 @@ class Options(NamedTuple):
     test_episodes: int
     sessions: int
     seed: int
-    plot: Path | None
 
 
 class Score(NamedTuple):
@@ -67,16 +65,27 @@ class Score(NamedTuple):
 def parse(arguments: list[str] | None = None) -> Options:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--episodes", type=int, help="games to learn from")
-    parser.add_argument("--sessions", type=int, default=64, help="sessions at once")
-    parser.add_argument("--seed", type=int, default=0, help="settles every card and every choice")
-    parser.add_argument("--quick", action="store_true", help="a tenth of everything")
-    parser.add_argument("--plot", type=Path, metavar="PNG", help="also draw it with matplotlib")
+    parser.add_argument("--episodes", type=count, help="games to learn from")
+    parser.add_argument("--sessions", type=count, default=64, help="sessions at once")
+    parser.add_argument("--seed", type=whole, default=0, help="settles every card and every choice")
+    parser.add_argument("--quick", action="store_true", help="a first look within seconds")
     given = parser.parse_args(arguments)
-    episodes, test_episodes = (3_000, 1_000) if given.quick else (30_000, 4_000)
-    return Options(
-        given.episodes or episodes, test_episodes, given.sessions, given.seed, given.plot
-    )
+    episodes, test_episodes = (3_000, 1_000) if given.quick else (50_000, 4_000)
+    return Options(given.episodes or episodes, test_episodes, given.sessions, given.seed)
+
+
+def whole(text: str) -> int:
+    """A whole number from 0."""
+    if (number := int(text)) < 0:
+        raise ValueError(text)
+    return number
+
+
+def count(text: str) -> int:
+    """A whole number from 1."""
+    if (number := whole(text)) == 0:
+        raise ValueError(text)
+    return number
 
 
 async def train(sessions: Sessions, learner: Learner, options: Options, view: View) -> History:
@@ -118,7 +127,8 @@ def report(console: Console, history: History, learner: Learner, scores: list[Sc
     console.print(f"\nLearning from {games}: · mean reward, ● exact value of the policy")
     curves = {"·": history.rewards, "●": history.exact}
     compressed = {point: means(curve, CURVE_POINTS) for point, curve in curves.items()}
-    console.print(chart(compressed, levels_of(scores)), highlight=False)
+    levels = {score.name: score.exact for score in scores if score.name != "learned"}
+    console.print(chart(compressed, levels), highlight=False)
     console.print("\nWhat it has learned: H hits, · stands")
     console.print(strategy(learner.greedy), highlight=False)
     table = Table("player", "mean reward, 95 %", "exact value", title="Reward per game")
@@ -128,11 +138,6 @@ def report(console: Console, history: History, learner: Learner, scores: list[Sc
         table.add_row(score.name, mean, f"{score.exact:+.4f}", style=style)
     console.print()
     console.print(table)
-
-
-def levels_of(scores: list[Score]) -> dict[str, float]:
-    """What the learner is compared with."""
-    return {score.name: score.exact for score in scores if score.name != "learned"}
 
 
 async def run(options: Options, console: Console) -> int:
@@ -145,14 +150,11 @@ async def run(options: Options, console: Console) -> int:
                 history = await train(sessions, learner, options, view)
             scores = await measure(sessions, learner, options)
     report(console, history, learner, scores)
-    if options.plot:
-        curves = {"mean reward": history.rewards, "exact value": history.exact}
-        save_plot(options.plot, curves, levels_of(scores))
     exact = {score.name: score.exact for score in scores}
     if exact["learned"] <= exact["always stand"]:
         console.print("It has not learned to beat a player who always stands.", style="red")
         return 1
-    console.print(CLOSING, highlight=False, markup=False)
+    console.print(CLOSING, highlight=False, markup=False, soft_wrap=True)
     return 0
 
 

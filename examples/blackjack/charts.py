@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from blackjack_env.exact import UP_CARDS, Policy, Situation
 
@@ -42,23 +41,6 @@ def strategy(policy: Policy) -> str:
             hits = [policy(Situation(points, ace, card)) > 0.5 for card in UP_CARDS]
             lines.append(f"{kind} {points}  " + " ".join("H" if hit else "·" for hit in hits))
     return "\n".join(lines)
-
-
-def save_plot(
-    path: Path, curves: Mapping[str, Sequence[float]], levels: Mapping[str, float]
-) -> None:
-    """Draws the curves into a picture. This alone needs matplotlib."""
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots()
-    for name, curve in curves.items():
-        axes.plot(curve, marker=".", label=name)
-    for name, level in levels.items():
-        axes.axhline(level, linestyle="--", linewidth=1)
-        axes.text(0, level, name)
-    axes.set(xlabel="updates", ylabel="reward per game")
-    axes.legend()
-    figure.savefig(path)
 
 
 def _row(value: float, low: float, high: float, rows: int) -> int:

@@ -20,6 +20,7 @@ class History:
         rewards: the mean reward of each update's games.
         exact: the exact value of the policy that played them.
         began: when training began.
+        latest: when the last update came.
     """
 
     total: int
@@ -27,17 +28,19 @@ class History:
     rewards: list[float] = field(default_factory=list)
     exact: list[float] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
+    latest: float = 0.0
 
     def add(self, rewards: Sequence[float], exact: float) -> None:
         """Takes down one update."""
         self.games += len(rewards)
         self.rewards.append(fmean(rewards))
         self.exact.append(exact)
+        self.latest = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
-        return time.monotonic() - self.began
+        """How long the games have taken."""
+        return self.latest - self.began
 
     @property
     def speed(self) -> float:

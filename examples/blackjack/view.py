@@ -6,10 +6,11 @@ import time
 from types import TracebackType
 from typing import Protocol
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
 from blackjack.charts import sparkline
@@ -79,7 +80,8 @@ class PlainView:
         now = time.monotonic()
         if now >= self._next or history.games == history.total:
             self._next = now + SECONDS_BETWEEN_LINES
-            self._console.print(_figures(history), highlight=False, soft_wrap=True)
+            line = f"{_progress(history)}  {_rewards(history)}"
+            self._console.print(line, highlight=False, soft_wrap=True)
 
 
 def view_for(console: Console) -> View:
@@ -87,21 +89,23 @@ def view_for(console: Console) -> View:
     return LiveView(console) if console.is_terminal else PlainView(console)
 
 
-def _figures(history: History) -> str:
+def _progress(history: History) -> str:
     return (
         f"{history.games:>6,} of {history.total:,} games  {history.speed:5,.0f} games/s  "
-        f"{history.seconds_left:3.0f} s left  mean reward {history.recent_reward:+.3f}  "
-        f"(exact value of the policy {history.exact[-1]:+.3f})"
+        f"{history.seconds_left:3.0f} s left"
     )
+
+
+def _rewards(history: History) -> str:
+    recent, exact = history.recent_reward, history.exact[-1]
+    return f"mean reward {recent:+.3f}  exact value of the policy {exact:+.3f}"
 
 
 def _panel(history: History, width: int) -> RenderableType:
+    rows = Table.grid(expand=True)
+    rows.add_row(ProgressBar(total=history.total, completed=history.games))
+    rows.add_row(_progress(history))
+    rows.add_row(_rewards(history))
     curve = means(history.rewards, max(10, width - 4))
-    return Panel(
-        Group(
-            ProgressBar(total=history.total, completed=history.games),
-            Text(_figures(history)),
-            Text(sparkline(curve, LOWEST, HIGHEST), style="green"),
-        ),
-        title="learning over the socket",
-    )
+    rows.add_row(Text(sparkline(curve, LOWEST, HIGHEST), style="green"))
+    return Panel(rows, title="learning over the socket")

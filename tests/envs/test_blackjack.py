@@ -5,26 +5,29 @@ from collections.abc import Iterator
 import pytest
 from pydantic import ValidationError
 
-from blackjack_env import BlackJackAction, BlackJackEnv, BlackJackObservation
-from blackjack_env.rules import total
+from blackjack_env import BlackJackAction, BlackJackEnv, BlackJackObservation, BlackJackState
+from blackjack_env.rules import Result, total
 from blackjack_env.server import BlackJackEnvironment
-from openenv import InvalidRequest, ResetRequired, SyncEnvClient, local
+from openenv import InvalidRequest, SyncEnvClient, errors, local
+
+Table = SyncEnvClient[BlackJackAction, BlackJackObservation, BlackJackState]
 
 HIT, STAND = BlackJackAction(move="hit"), BlackJackAction(move="stand")
 
 
 @pytest.fixture(params=["local", "served"])
-def table(request: pytest.FixtureRequest) -> Iterator[SyncEnvClient]:
+def table(request: pytest.FixtureRequest) -> Iterator[Table]:
     """A table in this process, and one behind a socket."""
+    client: Table
     if request.param == "local":
-        client = local(BlackJackEnvironment)
+        client = local(BlackJackEnvironment).sync()
     else:
         client = BlackJackEnv(base_url=request.getfixturevalue("blackjack_url")).sync()
     with client:
         yield client
 
 
-def test_a_deal_shows_two_cards_and_one(table: SyncEnvClient) -> None:
+def test_a_deal_shows_two_cards_and_one(table: Table) -> None:
     result = table.reset(seed=7)
     seen = result.observation
     assert len(seen.player_cards) == 2
@@ -35,8 +38,8 @@ def test_a_deal_shows_two_cards_and_one(table: SyncEnvClient) -> None:
     assert (result.reward, result.done) == (0.0, False)
 
 
-def test_a_game_ends_with_a_result_and_its_reward(table: SyncEnvClient) -> None:
-    rewards = {"win": 1.0, "push": 0.0, "lose": -1.0}
+def test_a_game_ends_with_a_result_and_its_reward(table: Table) -> None:
+    rewards: dict[Result, float] = {"win": 1.0, "push": 0.0, "lose": -1.0}
     met = set()
     for seed in range(60):
         table.reset(seed=seed)
@@ -44,12 +47,13 @@ def test_a_game_ends_with_a_result_and_its_reward(table: SyncEnvClient) -> None:
         assert result.done
         assert result.observation.legal_actions == []
         assert total(result.observation.dealer_cards).points >= 17
+        assert result.observation.result is not None
         assert result.reward == rewards[result.observation.result]
         met.add(result.observation.result)
     assert met == set(rewards)
 
 
-def test_a_bust_loses_at_once(table: SyncEnvClient) -> None:
+def test_a_bust_loses_at_once(table: Table) -> None:
     result = table.reset(seed=3)
     while not result.done:
         assert result.reward == 0.0
@@ -59,7 +63,7 @@ def test_a_bust_loses_at_once(table: SyncEnvClient) -> None:
     assert len(result.observation.dealer_cards) == 1
 
 
-def test_the_text_tells_the_whole_table(table: SyncEnvClient) -> None:
+def test_the_text_tells_the_whole_table(table: Table) -> None:
     for seed in range(40):
         seen = table.reset(seed=seed).observation
         kind = "soft" if seen.usable_ace else "hard"
@@ -69,21 +73,21 @@ def test_the_text_tells_the_whole_table(table: SyncEnvClient) -> None:
         assert end.text == f"you {kind} {end.player_sum} dealer {dealer} {end.result}"
 
 
-def test_the_hidden_card_is_nowhere_before_the_end(table: SyncEnvClient) -> None:
+def test_the_hidden_card_is_nowhere_before_the_end(table: Table) -> None:
     seen = table.reset(seed=11).observation
     assert len(seen.dealer_cards) == 1
     assert set(table.state().model_dump()) == {"episode_id", "step_count", "seed", "finished"}
     assert len(table.step(STAND).observation.dealer_cards) > 1
 
 
-def test_a_seed_deals_the_same_game(table: SyncEnvClient) -> None:
+def test_a_seed_deals_the_same_game(table: Table) -> None:
     first, second = (_play(table, seed=5) for _ in range(2))
     assert first == second
     assert first[0].metadata["seed"] == 5
     assert len({_play(table, seed=seed)[0].text for seed in range(30)}) > 10
 
 
-def test_a_seed_settles_the_games_that_follow(table: SyncEnvClient) -> None:
+def test_a_seed_settles_the_games_that_follow(table: Table) -> None:
     def run() -> list[list[BlackJackObservation]]:
         return [_play(table, seed=5)] + [_play(table) for _ in range(5)]
 
@@ -94,20 +98,20 @@ def test_a_seed_settles_the_games_that_follow(table: SyncEnvClient) -> None:
     assert _play(table, seed=seeds[-1]) == games[-1]
 
 
-def test_games_without_a_seed_differ(table: SyncEnvClient) -> None:
+def test_games_without_a_seed_differ(table: Table) -> None:
     table.reset()
     first = table.state().seed
     table.reset()
     assert table.state().seed != first
 
 
-def test_a_step_after_the_end_changes_nothing(table: SyncEnvClient) -> None:
+def test_a_step_after_the_end_changes_nothing(table: Table) -> None:
     table.reset(seed=1)
     end = table.step(STAND)
     after = table.step(HIT)
     assert after.done
     assert after.reward == 0.0
-    assert "reset()" in after.metadata["error"]
+    assert "reset()" in after.observation.metadata["error"]
     ignored = {"reward", "metadata"}
     assert after.observation.model_dump(exclude=ignored) == end.observation.model_dump(
         exclude=ignored
@@ -115,14 +119,14 @@ def test_a_step_after_the_end_changes_nothing(table: SyncEnvClient) -> None:
     assert table.state().step_count == 1
 
 
-def test_a_step_before_the_first_deal_is_refused(table: SyncEnvClient) -> None:
-    with pytest.raises(ResetRequired, match="reset"):
+def test_a_step_before_the_first_deal_is_refused(table: Table) -> None:
+    with pytest.raises(errors.ResetRequired, match="reset"):
         table.step(STAND)
     table.reset(seed=1)
     assert table.step(STAND).done
 
 
-def test_the_state_names_the_episode(table: SyncEnvClient) -> None:
+def test_the_state_names_the_episode(table: Table) -> None:
     table.reset(seed=3, episode_id="game 3")
     assert (table.state().episode_id, table.state().step_count) == ("game 3", 0)
     assert (table.state().seed, table.state().finished) == (3, False)
@@ -135,10 +139,10 @@ def test_an_unknown_move_is_refused_by_name() -> None:
         BlackJackAction(move="double")  # type: ignore[arg-type]
 
 
-def test_the_server_refuses_an_unknown_move_by_name(table: SyncEnvClient) -> None:
+def test_the_server_refuses_an_unknown_move_by_name(table: Table) -> None:
     table.reset(seed=1)
     with pytest.raises(InvalidRequest, match="move") as refusal:
-        table.step({"move": "double"})
+        table.step({"move": "double"})  # type: ignore[arg-type]
     assert refusal.value.errors[0]["loc"] == ["move"]
     assert table.state().step_count == 0
     assert table.step(STAND).done
@@ -159,7 +163,7 @@ def test_sessions_draw_from_streams_of_their_own(blackjack_url: str) -> None:
         assert [one.reset().observation for _ in range(5)] == mixed
 
 
-def _play(table: SyncEnvClient, **options: int) -> list[BlackJackObservation]:
+def _play(table: Table, **options: int) -> list[BlackJackObservation]:
     """Everything seen in a game of a player who plays like the dealer."""
     result = table.reset(**options)
     seen = [result.observation]

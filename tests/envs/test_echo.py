@@ -7,25 +7,27 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from echo_env import EchoAction, EchoEnv
+from echo_env import EchoAction, EchoEnv, EchoObservation
 from echo_env.server import EchoEnvironment
-from openenv import SessionCapacityError, SyncEnvClient, local
+from openenv import SessionCapacityError, State, SyncEnvClient, local
 
+Echo = SyncEnvClient[EchoAction, EchoObservation, State]
 Serving = Callable[..., AbstractContextManager[str]]
 
 
 @pytest.fixture(params=["local", "served"])
-def echo(request: pytest.FixtureRequest) -> Iterator[SyncEnvClient]:
+def echo(request: pytest.FixtureRequest) -> Iterator[Echo]:
     """A session with an echo, in this process and over a socket."""
+    client: Echo
     if request.param == "local":
-        client = local(EchoEnvironment)
+        client = local(EchoEnvironment).sync()
     else:
         client = EchoEnv(base_url=request.getfixturevalue("echo_url")).sync()
     with client:
         yield client
 
 
-def test_a_reset_greets(echo: SyncEnvClient) -> None:
+def test_a_reset_greets(echo: Echo) -> None:
     result = echo.reset()
     assert result.observation.echoed_message == "Echo environment ready!"
     assert result.observation.message_length == 0
@@ -36,9 +38,7 @@ def test_a_reset_greets(echo: SyncEnvClient) -> None:
 @pytest.mark.parametrize(
     ("message", "reward"), [("Hello, World!", 1.3), ("", 0.0), ("ü€🙂", 3 * 0.1), ("a\nb\0", 0.4)]
 )
-def test_a_step_echoes_and_pays_for_the_length(
-    echo: SyncEnvClient, message: str, reward: float
-) -> None:
+def test_a_step_echoes_and_pays_for_the_length(echo: Echo, message: str, reward: float) -> None:
     echo.reset()
     result = echo.step(EchoAction(message=message))
     assert result.observation.echoed_message == message
@@ -48,11 +48,11 @@ def test_a_step_echoes_and_pays_for_the_length(
     assert result.metadata == {"original_message": message, "step": 1}
 
 
-def test_an_echo_needs_no_reset(echo: SyncEnvClient) -> None:
+def test_an_echo_needs_no_reset(echo: Echo) -> None:
     assert echo.step(EchoAction(message="hi")).observation.echoed_message == "hi"
 
 
-def test_the_state_counts_the_steps_of_an_episode(echo: SyncEnvClient) -> None:
+def test_the_state_counts_the_steps_of_an_episode(echo: Echo) -> None:
     echo.reset(episode_id="first", seed=1)
     for _ in range(3):
         echo.step(EchoAction(message="again"))
@@ -72,7 +72,7 @@ def test_sessions_are_alone(echo_url: str) -> None:
 
 
 def test_the_awaiting_client(echo_url: str) -> None:
-    async def talk() -> tuple[str, str, float]:
+    async def talk() -> tuple[str, str, float | None]:
         async with EchoEnv(base_url=echo_url) as client:
             greeting = await client.reset()
             result = await client.step(EchoAction(message="Hello, World!"))

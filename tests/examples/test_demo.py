@@ -57,7 +57,7 @@ def test_it_learns_and_leaves_nothing_behind() -> None:
     assert process.returncode == 0, output
     for player in ("random", "always stand", "learned", "optimal"):
         assert re.search(rf"{player} .*[-+]0\.\d+ ± 0\.\d+ .*[-+]0\.\d+", output), output
-    assert "openenv init" in output
+    assert "openenv serve my_env.py" in output
     assert_gone(server_of(output))
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 from blackjack_env.game import Game
 from blackjack_env.models import BlackJackAction, BlackJackObservation, BlackJackState
 from blackjack_env.rules import MOVES, REWARDS
-from openenv import Environment, ResetRequired
+from openenv import Environment, errors
 
 SEED_BITS = 32
 GAME_OVER = "the game is over and stays as it is; reset() deals the next one"
@@ -50,10 +50,10 @@ class BlackJackEnvironment(Environment[BlackJackAction, BlackJackObservation, Bl
         """Makes a move. After the end nothing moves, and nothing is paid a second time.
 
         Raises:
-            ResetRequired: no game has been dealt yet.
+            errors.ResetRequired: no game has been dealt yet.
         """
         if self._game is None:
-            raise ResetRequired("step before reset: no game has been dealt; call reset() first")
+            raise errors.ResetRequired("no game has been dealt yet; call reset() first")
         if self._game.result is not None:
             return _observe(self._game, error=GAME_OVER)
         if action.move == "hit":
