@@ -66,26 +66,30 @@ def serve_app(
 ) -> None:
     """Serves a ready ASGI application; otherwise as `serve`."""
     with _listen(host, port) as listening:
-        taken = listening.getsockname()[1]
-        openenv = getattr(getattr(app, "state", None), "openenv", None)
-        name = getattr(openenv, "env_name", None) or getattr(
-            getattr(openenv, "spec", None), "name", "app"
-        )
-        config = uvicorn.Config(
-            app,
-            host=host,
-            port=taken,
-            http=PatientHTTP,
-            ws="websockets-sansio",
-            ws_per_message_deflate=False,
-            ws_max_size=openenv.sessions.limits.max_message_bytes if openenv else 16 * 1024 * 1024,
-            lifespan="on",
-            access_log=False,
-            log_level=log_level,
-        )
-        shown = f"[{host}]" if ":" in host else host
-        server = Server(config, f"openenv: serving {name} on http://{shown}:{taken}", openenv)
-        server.run(sockets=[listening])
+        server_for(app, listening, log_level=log_level).run(sockets=[listening])
+
+
+def server_for(app: Any, listening: socket.socket, *, log_level: str = "warning") -> Server:
+    """The server of an application, on a socket that listens already."""
+    host, port = listening.getsockname()[:2]
+    openenv = getattr(getattr(app, "state", None), "openenv", None)
+    name = getattr(openenv, "env_name", None) or getattr(
+        getattr(openenv, "spec", None), "name", "app"
+    )
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=PatientHTTP,
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        ws_max_size=openenv.sessions.limits.max_message_bytes if openenv else 16 * 1024 * 1024,
+        lifespan="on",
+        access_log=False,
+        log_level=log_level,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    return Server(config, f"openenv: serving {name} on http://{shown}:{port}", openenv)
 
 
 class Server(uvicorn.Server):
