@@ -1,8 +1,8 @@
 """How Python values become JSON on the wire.
 
 `float` NaN and ±inf become the strings `"NaN"`, `"Infinity"`, `"-Infinity"` (strict JSON;
-pydantic's float fields read them back), `bytes` base64 text, numpy arrays nested lists, numpy scalars
-numbers; everything else is as pydantic writes it in JSON mode.
+pydantic's float fields read them back), `bytes` base64 text, numpy arrays nested lists, numpy
+scalars numbers; everything else is as pydantic writes it in JSON mode.
 """
 
 from __future__ import annotations

@@ -94,9 +94,10 @@ class InlineHost(Host):
             return reply
 
     async def close(self) -> None:
-        """Closes the environment."""
+        """Gives up what the environment awaits, and closes it."""
         session, self._session = self._session, None
         if self._running is not None and not self._running.done():
+            self._running.cancel()
             await asyncio.wait([self._running])
         if session is not None:
             await adrive(session.close(), await_if_needed)

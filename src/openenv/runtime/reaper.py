@@ -32,11 +32,11 @@ class Reaper:
             self._task.cancel()
 
     async def _run(self) -> None:
-        while (nap := await self._round()) is not None:  # noqa: ASYNC110  # time is the event
+        while (nap := self._round()) is not None:  # noqa: ASYNC110  # time is the event
             await asyncio.sleep(max(nap, SHORTEST_NAP_S))
 
-    async def _round(self) -> float | None:
-        """Ends what is overdue; gives the seconds until the next look, `None` if nothing is left."""
+    def _round(self) -> float | None:
+        """Ends what is overdue; gives the seconds until the next look, `None` without any."""
         nap: float | None = None
         for seat in list(self._seats):
             limit = self._limits.idle_timeout if seat.attached else self._limits.unattached_timeout
@@ -44,7 +44,7 @@ class Reaper:
                 continue
             left = limit if seat.is_busy else seat.last_active + limit - self._clock()
             if left <= 0:
-                await seat.expire(SessionExpired(seat.session_id, limit))
+                seat.expire(SessionExpired(seat.session_id, limit))
             else:
                 nap = left if nap is None else min(nap, left)
         return nap

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import math
+from collections.abc import Callable
 from enum import Enum
-from typing import TypeVar
 
-from openenv.protocol.errors import (
-    HostCrashed,
-    SessionError,
-    SessionNotFoundError,
-    StepTimeout,
-)
+from openenv.protocol.errors import HostCrashed, SessionError, SessionNotFoundError, StepTimeout
 from openenv.protocol.messages import Reply, Request, error_reply
 from openenv.runtime.host import Host
 from openenv.runtime.limits import Limits
 
 logger = logging.getLogger("openenv.sessions")
 
-ResultT = TypeVar("ResultT")
+Deliver = Callable[[Reply], None]
 
 
 class Stage(Enum):
@@ -67,8 +62,13 @@ class Seat:
         self._on_end = on_end
         self._stage = Stage.STARTING
         self._turn = asyncio.Lock()
+        self._running: asyncio.Future[Reply] | None = None
+        self._deliver: Deliver | None = None
+        self._limit: float | None = None
+        self._due = math.inf
+        self._timer: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._told: Callable[[SessionError], Awaitable[None]] | None = None
+        self._tell: Callable[[SessionError], None] | None = None
 
     @property
     def is_open(self) -> bool:
@@ -78,49 +78,77 @@ class Seat:
     @property
     def is_busy(self) -> bool:
         """Whether a call is running."""
-        return self._turn.locked()
+        return self._running is not None or self._turn.locked()
 
     async def start(self) -> None:
-        """Builds the environment; on any failure the seat is given up."""
-        building = asyncio.ensure_future(self._host.start())
+        """Builds the environment; on any failure the seat is given up.
+
+        Raises:
+            EnvironmentFactoryError: its constructor raised.
+            StepTimeout: it took longer than `limits.reset_timeout`.
+        """
         async with self._turn:
             try:
-                await self._within(building, self._limits.reset_timeout)
+                await asyncio.wait_for(self._host.start(), self._limits.reset_timeout)
+            except asyncio.TimeoutError:
+                self._host.kill()
+                self._begin_close()
+                raise _overdue(self._limits.reset_timeout) from None
             except BaseException:
                 self._begin_close()
                 raise
             self._stage = Stage.OPEN
 
-    def serve(self, request: Request) -> Reply | Awaitable[Reply]:
-        """Answers a request: at once if its host can, else something to await.
+    def serve(self, request: Request, deliver: Deliver) -> None:
+        """Answers a request, at once if its host can. To be called when no call is running.
 
-        Every failure is an `error` reply.
+        Args:
+            request: what is asked.
+            deliver: takes the reply; every failure is an `error` reply.
         """
-        if self._turn.locked() or self._stage is not Stage.OPEN:
-            return self._in_turn(request)
+        if self._stage is not Stage.OPEN:
+            gone = SessionNotFoundError(self.session_id)
+            return deliver(error_reply(gone, ends_session=True))
         try:
             outcome = self._host.serve(request)
         except SessionError as error:
-            return error_reply(error)
+            return deliver(error_reply(error))
         if isinstance(outcome, Reply):
             self._touch()
-            return outcome
-        return self._in_turn(request, outcome)
+            return deliver(outcome)
+        self._running = outcome
+        self._deliver = deliver
+        self._arm(self._patience(request))
+        outcome.add_done_callback(self._finish)
+        return None
+
+    async def ask(self, request: Request) -> Reply:
+        """Answers a request after those that were asked before."""
+        async with self._turn:
+            answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+
+            def deliver(reply: Reply) -> None:
+                if not answer.done():
+                    answer.set_result(reply)
+
+            self.serve(request, deliver)
+            return await answer
 
     async def idle(self) -> None:
         """Returns when no call is running."""
-        async with self._turn:
-            pass
+        while self._running is not None:
+            await asyncio.wait([self._running])
+            await asyncio.sleep(0)
 
-    def on_close(self, tell: Callable[[SessionError], Awaitable[None]]) -> None:
+    def on_close(self, tell: Callable[[SessionError], None]) -> None:
         """Names whom to tell when the session is ended by the server."""
-        self._told = tell
+        self._tell = tell
 
-    async def expire(self, error: SessionError) -> None:
+    def expire(self, error: SessionError) -> None:
         """Begins to end the session from the server's side, and tells who holds it."""
         self._begin_close()
-        if self._told is not None:
-            await self._told(error)
+        if self._tell is not None:
+            self._tell(error)
 
     async def close(self) -> None:
         """Ends the session; returns when its environment is closed, or the grace is over."""
@@ -131,67 +159,58 @@ class Seat:
         if self._closing is not None:
             self._closing.cancel()
 
-    async def _in_turn(
-        self, request: Request, running: asyncio.Future[Reply] | None = None
-    ) -> Reply:
-        async with self._turn:
-            try:
-                if running is None:
-                    running = self._ask(request)
-                return await self._within(running, self._deadline(request))
-            except SessionError as error:
-                ends = isinstance(error, StepTimeout | HostCrashed)
-                if ends:
-                    self._begin_close()
-                return error_reply(error, ends_session=ends)
-            except BaseException:
-                self._begin_close()
-                raise
-            finally:
-                self._touch()
+    def _finish(self, running: asyncio.Future[Reply]) -> None:
+        try:
+            self._conclude(running.result())
+        except (HostCrashed, asyncio.CancelledError) as error:
+            gone = (
+                error if isinstance(error, HostCrashed) else SessionNotFoundError(self.session_id)
+            )
+            self._begin_close()
+            self._conclude(error_reply(gone, ends_session=True))
+        except SessionError as error:
+            self._conclude(error_reply(error))
 
-    def _ask(self, request: Request) -> asyncio.Future[Reply]:
-        if self._stage is not Stage.OPEN:
-            raise SessionNotFoundError(self.session_id)
-        outcome = self._host.serve(request)
-        if isinstance(outcome, Reply):
-            running: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-            running.set_result(outcome)
-            return running
-        return outcome
+    def _conclude(self, reply: Reply) -> None:
+        deliver, self._deliver, self._running = self._deliver, None, None
+        self._touch()
+        if deliver is not None:
+            deliver(reply)
 
-    def _deadline(self, request: Request) -> float | None:
+    def _patience(self, request: Request) -> float | None:
         limits = self._limits
         limit = limits.reset_timeout if request.op == "reset" else limits.step_timeout
         asked = request.timeout_s
         return asked if limit is None or (asked is not None and asked < limit) else limit
 
-    async def _within(self, running: asyncio.Future[ResultT], seconds: float | None) -> ResultT:
-        """The result of a running call, or a `StepTimeout` that leaves the call behind."""
-        expired = False
+    def _arm(self, seconds: float | None) -> None:
+        """Sets the running call's deadline.
 
-        def expire() -> None:
-            nonlocal expired
-            expired = True
-            self._host.kill()
-            running.cancel()
+        A timer that rings too early is set again then, so that quick calls need none.
+        """
+        loop = asyncio.get_running_loop()
+        self._limit = seconds
+        self._due = math.inf if seconds is None else loop.time() + seconds
+        if self._timer is not None and self._due < self._timer.when():
+            self._timer.cancel()
+            self._timer = None
+        if self._timer is None and seconds is not None:
+            self._timer = loop.call_at(self._due, self._look)
 
-        timer = None
-        if seconds is not None:
-            timer = asyncio.get_running_loop().call_later(seconds, expire)
-        try:
-            return await running
-        except asyncio.CancelledError:
-            if not expired:
-                raise
-            raise StepTimeout(
-                f"the environment ran longer than {seconds:g} s, the server's limit; its session "
-                "has ended, reset() begins a new one",
-                timeout_s=seconds,
-            ) from None
-        finally:
-            if timer is not None:
-                timer.cancel()
+    def _look(self) -> None:
+        self._timer = None
+        running, loop = self._running, asyncio.get_running_loop()
+        if running is None or self._due == math.inf:
+            return
+        if loop.time() < self._due:
+            self._timer = loop.call_at(self._due, self._look)
+            return
+        running.remove_done_callback(self._finish)
+        running.add_done_callback(_forget)
+        self._host.kill()
+        running.cancel()
+        self._begin_close()
+        self._conclude(error_reply(_overdue(self._limit), ends_session=True))
 
     def _touch(self) -> None:
         self.calls += 1
@@ -211,5 +230,21 @@ class Seat:
             logger.warning("closing session %s failed", self.session_id, exc_info=True)
         finally:
             overdue.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
             self._stage = Stage.GONE
             self._on_end(self)
+
+
+def _overdue(seconds: float | None) -> StepTimeout:
+    return StepTimeout(
+        f"the environment ran longer than {seconds or 0:g} s, the limit for this call; its session "
+        "has ended, reset() begins a new one",
+        timeout_s=seconds,
+    )
+
+
+def _forget(running: asyncio.Future[Reply]) -> None:
+    """Nobody waits for this any more; its error is not to be reported as a forgotten one."""
+    if not running.cancelled():
+        running.exception()

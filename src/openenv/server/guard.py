@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 
-from openenv.server.ws import Event, Receive, Scope, Send
-
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from openenv.server.asgi import App, Event, Receive, Scope, Send
 
 
 class Guard:

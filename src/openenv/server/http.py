@@ -25,7 +25,7 @@ from openenv.protocol.errors import (
     SessionNotFoundError,
     StepTimeout,
 )
-from openenv.protocol.messages import Reply, parse_object
+from openenv.protocol.messages import parse_object
 from openenv.protocol.wire import ResetRequest, StepRequest, StepResponse
 from openenv.runtime.seat import Seat
 from openenv.runtime.session import invalid
@@ -134,8 +134,7 @@ def _checked(model: type[ModelT], data: dict[str, Any]) -> ModelT:
 
 
 async def _serve(seat: Seat, request: messages.Request) -> Response:
-    outcome = seat.serve(request)
-    reply = outcome if isinstance(outcome, Reply) else await outcome
+    reply = await seat.ask(request)
     content = from_json(reply.body)
     if reply.type == "error":
         return error_response(SessionError.from_data(content))

@@ -18,6 +18,7 @@ from openenv.protocol.errors import ConfigurationError
 from openenv.runtime.limits import Limits
 from openenv.server.app import create_app
 from openenv.server.handshake import PatientHTTP
+from openenv.server.lane import DirectWebSocket
 
 BACKLOG = 2048
 
@@ -81,10 +82,10 @@ def server_for(app: Any, listening: socket.socket, *, log_level: str = "warning"
         host=host,
         port=port,
         http=PatientHTTP,
-        ws="websockets-sansio",
+        ws=DirectWebSocket,
         ws_per_message_deflate=False,
         ws_max_size=openenv.sessions.limits.max_message_bytes if openenv else 16 * 1024 * 1024,
-        lifespan="on",
+        lifespan="auto",
         access_log=False,
         log_level=log_level,
     )

@@ -1,28 +1,38 @@
-"""`/ws`: one connection, one session, one frame at a time."""
+"""`/ws`: one connection, one session."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Protocol
 from urllib.parse import parse_qs
 
-from openenv.protocol.errors import InvalidRequest, SessionError
-from openenv.protocol.messages import Reply, error_reply, parse_request
-from openenv.runtime.seat import Seat
+from openenv.protocol.errors import SessionError
+from openenv.protocol.messages import error_reply
 from openenv.runtime.sessions import Sessions
+from openenv.server.asgi import Event, Receive, Scope, Send
+from openenv.server.conversation import Conversation, Frame
 
-Scope = MutableMapping[str, Any]
-Event = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Event]]
-Send = Callable[[Event], Awaitable[None]]
-ResultT = TypeVar("ResultT")
+DIRECT = "openenv.direct"
+"""The scope's extension under which our own server offers a `Carrier` without ASGI's detours."""
 
 
-class ClientGoneError(Exception):
-    """The client left while something was being done for it."""
+class Carrier(Protocol):
+    """An accepted socket."""
+
+    def emit(self, frame: str) -> None:
+        """Sends a text frame, or will."""
+
+    def hold(self, on: bool) -> None:
+        """Stops or goes on reading."""
+
+    def carry(self, on_frame: Callable[[Frame], None]) -> Coroutine[None, None, None]:
+        """Hands over what the client sends from now on; gives what ends when it leaves."""
+
+    async def end(self) -> None:
+        """Closes the socket normally, after what was sent."""
 
 
 class WebSocketEndpoint:
@@ -38,116 +48,78 @@ class WebSocketEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one connection until either side ends it."""
         await receive()
-        with suppress(ClientGoneError, OSError):  # the client may leave at any time
-            await send({"type": "websocket.accept"})
-            conversation = Conversation(receive, send)
-            try:
-                await self._converse(conversation, _wait_s(scope))
-            except SessionError as error:
-                await conversation.answer(error_reply(error))
-            await conversation.end()
-
-    async def _converse(self, conversation: Conversation, wait_s: float) -> None:
-        seat = await conversation.unless_gone(self._sessions.open(wait_s=wait_s, attached=True))
-        seat.on_close(conversation.cut_off)
+        offered = scope.get("extensions", {}).get(DIRECT)
+        carrier: Carrier = AsgiCarrier(receive, send) if offered is None else offered(receive, send)
+        conversation = Conversation(carrier.emit, carrier.hold)
+        client = asyncio.ensure_future(carrier.carry(conversation.on_frame))
         try:
-            await conversation.run(seat)
+            await send({"type": "websocket.accept"})
+            await self._converse(conversation, client, _wait_s(scope))
+        except SessionError as error:
+            carrier.emit(error_reply(error).frame())
+        except OSError:  # the client may leave at any time
+            pass
+        finally:
+            await carrier.end()
+            client.cancel()
+
+    async def _converse(
+        self, conversation: Conversation, client: asyncio.Future[None], wait_s: float
+    ) -> None:
+        opening = asyncio.ensure_future(self._sessions.open(wait_s=wait_s, attached=True))
+        client.add_done_callback(lambda _: opening.cancel())
+        try:
+            seat = await opening
+        except asyncio.CancelledError:
+            if client.done():  # it left before there was a session for it
+                return
+            raise
+        try:
+            conversation.begin(seat)
+            await asyncio.wait([conversation.over, client], return_when=asyncio.FIRST_COMPLETED)
         finally:
             await seat.close()
 
 
-class Conversation:
-    """Requests and replies on one accepted socket.
-
-    While a request takes time, the next event is awaited beside it: a client that leaves is
-    noticed at once, and a frame sent too early waits for its turn.
-    """
+class AsgiCarrier:
+    """A socket of any ASGI server."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
         self._send = send
-        self._ahead: asyncio.Task[Event] | None = None
-        self._gone = False
+        self._outbox: asyncio.Queue[str | None] = asyncio.Queue()
+        self._sending = asyncio.ensure_future(self._send_all())
+        self._may_read = asyncio.Event()
+        self._may_read.set()
 
-    async def run(self, seat: Seat) -> None:
-        """Answers frames until the client closes or leaves, or the session ends."""
+    def emit(self, frame: str) -> None:
+        """Queues a frame for sending; the conversation's own turns bound the queue."""
+        self._outbox.put_nowait(frame)
+
+    def hold(self, on: bool) -> None:
+        """Stops or goes on reading."""
+        self._may_read.clear() if on else self._may_read.set()
+
+    async def carry(self, on_frame: Callable[[Frame], None]) -> None:
+        """Hands over what the client sends, until it leaves."""
         while (event := await self._next())["type"] != "websocket.disconnect":
-            try:
-                request = parse_request(_text(event))
-            except InvalidRequest as error:
-                await self.answer(error_reply(error))
-                continue
-            if request.op == "close":
-                return
-            outcome = seat.serve(request)
-            reply = outcome if isinstance(outcome, Reply) else await self.unless_gone(outcome)
-            await self.answer(reply)
-            if reply.ends_session:
-                return
-
-    async def answer(self, reply: Reply) -> None:
-        """Sends a reply."""
-        await self._send({"type": "websocket.send", "text": reply.frame()})
-
-    async def cut_off(self, error: SessionError) -> None:
-        """Tells the client that the server ended its session."""
-        with suppress(OSError):
-            await self.answer(error_reply(error))
-            await self.end()
+            text: str | None = event.get("text")
+            on_frame(event["bytes"] if text is None else text)
 
     async def end(self) -> None:
-        """Closes the socket normally."""
-        if self._ahead is not None:
-            self._ahead.cancel()
-        with suppress(OSError, RuntimeError):  # closed already
-            await self._send({"type": "websocket.close", "code": 1000})
-
-    async def unless_gone(self, work: Awaitable[ResultT]) -> ResultT:
-        """The result of some work, which is cancelled if the client leaves meanwhile.
-
-        Raises:
-            ClientGoneError: it left.
-        """
-        task = asyncio.current_task()
-        if self._ahead is None:
-            self._ahead = asyncio.ensure_future(_event(self._receive))
-
-        def look(ahead: asyncio.Task[Event]) -> None:
-            left = ahead.cancelled() or ahead.result()["type"] == "websocket.disconnect"
-            if left and task is not None:
-                self._gone = True
-                task.cancel()
-
-        self._ahead.add_done_callback(look)
-        try:
-            return await work
-        except asyncio.CancelledError:
-            if self._gone:
-                raise ClientGoneError from None
-            raise
-        finally:
-            if self._ahead is not None:
-                self._ahead.remove_done_callback(look)
+        """Closes the socket normally, after what was sent."""
+        self._outbox.put_nowait(None)
+        await self._sending
 
     async def _next(self) -> Event:
-        if self._ahead is None:
-            return await self._receive()
-        event, self._ahead = await self._ahead, None
-        return event
+        await self._may_read.wait()
+        return await self._receive()
 
-
-def _text(event: Event) -> str:
-    text: str | None = event.get("text")
-    if text is None:
-        raise InvalidRequest(
-            f"a binary frame of {len(event['bytes'])} bytes is no message here; send JSON as text",
-            code="INVALID_JSON",
-        )
-    return text
-
-
-async def _event(receive: Receive) -> Event:
-    return await receive()
+    async def _send_all(self) -> None:
+        with suppress(OSError, RuntimeError):  # the client has left
+            while (frame := await self._outbox.get()) is not None:
+                await self._send({"type": "websocket.send", "text": frame})
+            await self._send({"type": "websocket.close", "code": 1000})
 
 
 def _wait_s(scope: Scope) -> float:

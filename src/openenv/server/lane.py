@@ -1,0 +1,99 @@
+"""DirectWebSocket: a socket whose frames are answered where they arrive.
+
+uvicorn hands each frame to an application through a queue and a task, and stops and starts reading
+around each. That costs more than a whole step of a small environment. For `/ws` this protocol
+calls the conversation directly instead; other applications see plain ASGI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from openenv.server.asgi import Receive, Send
+from openenv.server.conversation import Frame
+from openenv.server.ws import DIRECT
+
+
+class DirectWebSocket(WebSocketsSansIOProtocol):
+    """uvicorn's WebSocket protocol with a direct way for `/ws`."""
+
+    _on_frame: Callable[[Frame], None] | None = None
+
+    def handle_connect(self, event: Any) -> None:
+        """Offers the direct way to the application."""
+        super().handle_connect(event)
+        if self.handshake_initiated and not self.close_sent:
+            extensions: Any = self.scope["extensions"]
+            extensions[DIRECT] = self._carrier
+
+    def send_receive_event_to_app(self) -> None:
+        """Hands a whole message over: directly, or as ASGI has it."""
+        on_frame = self._on_frame
+        if self.curr_msg_data_type == "bytes":
+            if on_frame is None:
+                return super().send_receive_event_to_app()
+            return on_frame(self._message())
+        try:
+            text = self._message().decode()
+        except UnicodeDecodeError:
+            return self._refuse_text()
+        if on_frame is None:
+            return super().send_receive_event_to_app()
+        return on_frame(text)
+
+    def emit(self, text: str) -> None:
+        """Sends a text frame now."""
+        if not (self.close_sent or self.disconnected):
+            self.conn.send_text(text.encode())
+            self.transport.write(b"".join(self.conn.data_to_send()))
+
+    def hold(self, on: bool) -> None:
+        """Stops or goes on reading from the socket."""
+        if self.transport.is_closing():
+            return
+        if on:
+            self.transport.pause_reading()
+        else:
+            self.transport.resume_reading()
+
+    def _message(self) -> bytes:
+        frames = self.frames
+        return bytes(frames[0]) if len(frames) == 1 else b"".join(frames)
+
+    def _refuse_text(self) -> None:
+        """Closes as RFC 6455 asks for text that is not UTF-8: the client's mistake, not ours."""
+        self.frames = []
+        self.conn.fail(1007, "text that is not UTF-8")
+        self.handle_parser_exception()
+
+    def _carrier(self, receive: Receive, send: Send) -> DirectCarrier:
+        return DirectCarrier(self, receive, send)
+
+
+class DirectCarrier:
+    """The `Carrier` of a `DirectWebSocket`."""
+
+    def __init__(self, socket: DirectWebSocket, receive: Receive, send: Send) -> None:
+        self._socket = socket
+        self._receive = receive
+        self._send = send
+        self.emit = socket.emit
+        self.hold = socket.hold
+
+    def carry(self, on_frame: Callable[[Frame], None]) -> Coroutine[None, None, None]:
+        """Lets frames go straight to the conversation; gives what ends when the client leaves."""
+        self._socket._on_frame = on_frame
+        return self._until_gone()
+
+    async def end(self) -> None:
+        """Closes the socket normally."""
+        self._socket._on_frame = None
+        if not (self._socket.close_sent or self._socket.disconnected):
+            await self._send({"type": "websocket.close", "code": 1000})
+
+    async def _until_gone(self) -> None:
+        while (await self._receive())["type"] != "websocket.disconnect":
+            pass
