@@ -23,7 +23,7 @@ from blackjack.history import History, means
 from blackjack.learner import Learner
 from blackjack.server import serving
 from blackjack.sessions import Sessions, open_sessions
-from blackjack.view import View, view_for
+from blackjack.view import Show, view_on
 from rich.console import Console
 from rich.table import Table
 
@@ -88,7 +88,7 @@ def count(text: str) -> int:
     return number
 
 
-async def train(sessions: Sessions, learner: Learner, options: Options, view: View) -> History:
+async def train(sessions: Sessions, learner: Learner, options: Options, show: Show) -> History:
     """Plays and learns in turns."""
     history = History(total=options.episodes)
     first = options.seed << 32
@@ -99,7 +99,7 @@ async def train(sessions: Sessions, learner: Learner, options: Options, view: Vi
         exact = evaluate(learner.hit_chance).value
         learner.learn(episodes, FIRST_ENTROPY_BONUS * (1 - history.games / history.total))
         history.add([episode.reward for episode in episodes], exact)
-        view.show(history)
+        show(history)
     return history
 
 
@@ -146,8 +146,8 @@ async def run(options: Options, console: Console) -> int:
         console.print(f"server: process {server.pid} at {server.url}", highlight=False)
         async with open_sessions(server.url, options.sessions) as sessions:
             learner = Learner()
-            with view_for(console) as view:
-                history = await train(sessions, learner, options, view)
+            with view_on(console) as show:
+                history = await train(sessions, learner, options, show)
             scores = await measure(sessions, learner, options)
     report(console, history, learner, scores)
     exact = {score.name: score.exact for score in scores}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -19,74 +19,35 @@ from blackjack.history import History, means
 LOWEST, HIGHEST = -0.45, 0.0
 SECONDS_BETWEEN_LINES = 2.0
 
-
-class View(Protocol):
-    """Shows a history while it grows."""
-
-    def __enter__(self) -> View: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    def show(self, history: History) -> None:
-        """Brings what is shown up to date."""
+Show = Callable[[History], None]
 
 
-class LiveView:
+def view_on(console: Console) -> AbstractContextManager[Show]:
+    """What shows a history while it grows, in the way that suits where the output goes."""
+    return _live(console) if console.is_terminal else _plain(console)
+
+
+@contextmanager
+def _live(console: Console) -> Iterator[Show]:
     """A panel that is redrawn in place."""
-
-    def __init__(self, console: Console) -> None:
-        self._live = Live(console=console, auto_refresh=False, transient=True)
-
-    def __enter__(self) -> View:
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
-
-    def show(self, history: History) -> None:
-        self._live.update(_panel(history, self._live.console.width), refresh=True)
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield lambda history: live.update(_panel(history, console.width), refresh=True)
 
 
-class PlainView:
+@contextmanager
+def _plain(console: Console) -> Iterator[Show]:
     """A line every few seconds."""
+    due = time.monotonic()
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._next = time.monotonic()
+    def show(history: History) -> None:
+        nonlocal due
+        if time.monotonic() < due and history.games < history.total:
+            return
+        due = time.monotonic() + SECONDS_BETWEEN_LINES
+        line = f"{_progress(history)}  {_rewards(history)}"
+        console.print(line, highlight=False, soft_wrap=True)
 
-    def __enter__(self) -> View:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """There is nothing to take down."""
-
-    def show(self, history: History) -> None:
-        now = time.monotonic()
-        if now >= self._next or history.games == history.total:
-            self._next = now + SECONDS_BETWEEN_LINES
-            line = f"{_progress(history)}  {_rewards(history)}"
-            self._console.print(line, highlight=False, soft_wrap=True)
-
-
-def view_for(console: Console) -> View:
-    """The view that suits where the output goes."""
-    return LiveView(console) if console.is_terminal else PlainView(console)
+    yield show
 
 
 def _progress(history: History) -> str:

@@ -61,6 +61,14 @@ def test_it_learns_and_leaves_nothing_behind() -> None:
     assert_gone(server_of(output))
 
 
+def test_it_fails_when_nothing_was_learned() -> None:
+    with demo("--quick", "--sessions", "4", "--episodes", "1") as process:
+        output, _ = process.communicate(timeout=18)
+    assert process.returncode == 1, output
+    assert "has not learned" in output
+    assert_gone(server_of(output))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_takes_the_server_down_too(number: signal.Signals) -> None:
     with demo("--sessions", "4") as process:
