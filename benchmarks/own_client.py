@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 FRAME = '{"type":"step","data":{"message":"hello","n":1}}'
-FIELDS = {"message": "hello", "n": 1}
+FIELDS: dict[str, Any] = {"message": "hello", "n": 1}
 WARM_UP = 50
 
 

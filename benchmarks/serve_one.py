@@ -8,7 +8,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal, cast
 
 HOST = "127.0.0.1"
 REPLY = '{"type":"observation","data":{"observation":{"echoed":"hello"},"reward":1.0,"done":false}}'
@@ -20,7 +20,8 @@ def serve_ours(host_kind: str, port: int, sessions: int) -> None:
 
     from openenv import serve
 
-    serve(BenchEnv, host=HOST, port=port, host_kind=host_kind, max_sessions=sessions)
+    kind = cast("Literal['inline', 'thread', 'process']", host_kind)
+    serve(BenchEnv, host=HOST, port=port, host_kind=kind, max_sessions=sessions)
 
 
 def serve_peer(port: int, sessions: int) -> None:

@@ -1,7 +1,6 @@
 """`tiny` as the peer treats every environment: a step needs no reset."""
 
 from openenv.core.env_server import create_app
-
 from tests.interop.tiny import TinyAction, TinyEnv, TinyObservation
 
 
