@@ -46,7 +46,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
 
     def emit(self, text: str) -> None:
         """Sends a text frame now."""
-        if not (self.close_sent or self.disconnected):
+        if not (self.close_sent or self.transport.is_closing()):
             self.conn.send_text(text.encode())
             self.transport.write(b"".join(self.conn.data_to_send()))
 
@@ -91,7 +91,7 @@ class DirectCarrier:
     async def end(self) -> None:
         """Closes the socket normally."""
         self._socket._on_frame = None
-        if not (self._socket.close_sent or self._socket.disconnected):
+        if not (self._socket.close_sent or self._socket.transport.is_closing()):
             await self._send({"type": "websocket.close", "code": 1000})
 
     async def _until_gone(self) -> None:
