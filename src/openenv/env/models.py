@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import PydanticSerializationError
 
-from openenv.protocol.values import encode, unencodable, unusual
+from openenv.protocol.values import encode, unencodable, unusual, with_lost_numbers
 
 _STRICT = ConfigDict(
     extra="forbid",
@@ -121,11 +121,21 @@ def _lifted(observation_class: type[Observation]) -> frozenset[str]:
 
 
 def _model_json(model: BaseModel, exclude: frozenset[str] | None) -> bytes:
+    serializer = model.__pydantic_serializer__
     try:
-        return model.__pydantic_serializer__.to_json(
+        body = serializer.to_json(
             model,
             exclude=exclude,  # type: ignore[arg-type]  # any set will do
             fallback=unusual,
+        )
+        return with_lost_numbers(
+            body,
+            lambda: serializer.to_python(
+                model,
+                mode="json",
+                exclude=exclude,  # type: ignore[arg-type]  # likewise
+                fallback=unusual,
+            ),
         )
     except (PydanticSerializationError, TypeError, ValueError) as error:
         raise unencodable(model, error) from error

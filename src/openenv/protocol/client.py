@@ -59,7 +59,8 @@ class ClientProtocol:
         """The data of the reply in a frame.
 
         Raises:
-            SessionError: the server answered with a typed error; the conversation goes on.
+            SessionError: the server answered with a typed error; the conversation goes on, unless
+                nothing had been asked.
             ProtocolError: the frame is no answer to what was asked; the conversation is broken.
         """
         asked, self.turn = self.turn, Turn.BROKEN
@@ -70,12 +71,12 @@ class ClientProtocol:
         kind, data = message.get("type"), message.get("data")
         if not isinstance(data, dict):
             raise ProtocolError(f"the server sent a {kind!r} frame without a data object")
+        expected = asked is Turn.WAITING and kind in ("error", REPLY_TYPE.get(self._op))
+        self.turn = Turn.IDLE if expected else Turn.BROKEN
         if kind == "error":
-            self.turn = Turn.IDLE
             raise SessionError.from_data(data)
-        if asked is not Turn.WAITING or kind != REPLY_TYPE.get(self._op):
+        if not expected:
             raise ProtocolError(f"the server answered {self._op!r} with a {kind!r} frame")
-        self.turn = Turn.IDLE
         return data
 
     def abandon(self) -> None:

@@ -28,6 +28,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, ClassVar
 
+from typing_extensions import Self
+
 Json = dict[str, Any]
 
 
@@ -111,7 +113,7 @@ class SessionError(OpenEnvError, RuntimeError):
     code: str = WSErrorCode.SESSION_ERROR.value
     codes: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, message: str, *, code: str | None = None, **details: Any) -> None:
+    def __init__(self, message: str, /, *, code: str | None = None, **details: Any) -> None:
         super().__init__(message)
         self.message = message
         self.code = code or type(self).code
@@ -126,17 +128,23 @@ class SessionError(OpenEnvError, RuntimeError):
 
     @classmethod
     def from_data(cls, data: Json) -> SessionError:
-        """The error that an error frame's `data` stands for; an unknown code is a `SessionError`.
-
-        A class of its own constructor is rebuilt without it: the frame has all that it holds.
-        """
+        """The error that a frame's `data` stands for; an unknown code is a `SessionError`."""
         details = dict(data)
         message = str(details.pop("message", "the server sent an error without a message"))
         code = str(details.pop("code", cls.code))
-        error_class = _CLASS_OF_CODE.get(code, SessionError)
-        error = error_class.__new__(error_class, message)
-        SessionError.__init__(error, message, code=code, **details)
-        return error
+        return _rebuilt(_CLASS_OF_CODE.get(code, SessionError), message, code, details)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.message, self.code, self.details)
+
+
+def _rebuilt(
+    error_class: type[SessionError], message: str, code: str, details: Json
+) -> SessionError:
+    """An error from what it says, without the constructor that its class may have of its own."""
+    error = error_class.__new__(error_class, message)
+    SessionError.__init__(error, message, code=code, **details)
+    return error
 
 
 class InvalidRequest(SessionError):
@@ -148,7 +156,7 @@ class InvalidRequest(SessionError):
     @property
     def errors(self) -> list[Json]:
         """Each fault, as pydantic reports it: `type`, `loc`, `msg`, `input`."""
-        return list(self.details.get("errors", []))
+        return list(self.details.get("errors") or [])
 
 
 class ResetRequired(InvalidRequest):
@@ -170,6 +178,10 @@ class StepTimeout(EnvironmentFailed, TimeoutError):
 
     code = "STEP_TIMEOUT"
     codes = ("STEP_TIMEOUT",)
+
+    def __new__(cls, message: str, **details: Any) -> Self:
+        """Made as a `TimeoutError`: Python finds `RuntimeError.__new__` first, which cannot."""
+        return TimeoutError.__new__(cls, message)
 
 
 class HostCrashed(EnvironmentFailed):
@@ -210,12 +222,12 @@ class SessionCapacityError(SessionError):
     @property
     def active_sessions(self) -> int:
         """Sessions that were open."""
-        return int(self.details.get("active_sessions", 0))
+        return int(self.details.get("active_sessions") or 0)
 
     @property
     def max_sessions(self) -> int:
         """Sessions that may be open."""
-        return int(self.details.get("max_sessions", 0))
+        return int(self.details.get("max_sessions") or 0)
 
 
 class SessionCreationError(SessionError):

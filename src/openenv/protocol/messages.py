@@ -92,13 +92,13 @@ def parse_request(frame: str | bytes) -> Request:
         )
     allowed = {"type", "data"} if op in _WITH_DATA else {"type"}
     if not message.keys() <= allowed:
-        extra = sorted(message.keys() - allowed)
+        extra = min(message.keys() - allowed)
         raise _invalid(
-            f"Invalid message: a {op!r} frame has no key {extra[0]!r} (known: "
+            f"Invalid message: a {op!r} frame has no key {_short(extra)!r} (known: "
             f"{', '.join(sorted(allowed))})",
             "extra_forbidden",
-            [extra[0]],
-            _short(message[extra[0]]),
+            [_short(extra)],
+            _short(message[extra]),
         )
     if op == "step" and "data" not in message:
         raise _invalid(
@@ -123,7 +123,7 @@ def parse_object(frame: str | bytes) -> Json:
     """
     try:
         message = from_json(frame, allow_inf_nan=False)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # a TypeError: text that is no valid Unicode
         raise InvalidRequest(
             f"Invalid JSON: {error}; send one JSON object per frame (NaN and infinity are "
             'the strings "NaN", "Infinity", "-Infinity")',

@@ -7,10 +7,11 @@ scalars numbers; everything else is as pydantic writes it in JSON mode.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from openenv.protocol.errors import EnvironmentFailed
 
@@ -22,9 +23,25 @@ def encode(value: object) -> bytes:
         EnvironmentFailed: it holds something that has no wire form; the text names where.
     """
     try:
-        return to_json(value, inf_nan_mode="strings", bytes_mode="base64", fallback=unusual)
+        return with_lost_numbers(
+            _json(value),
+            lambda: to_jsonable_python(value, bytes_mode="base64", fallback=unusual),
+        )
     except (PydanticSerializationError, TypeError, ValueError) as error:
         raise unencodable(value, error) from error
+
+
+def with_lost_numbers(body: bytes, plain: Callable[[], object]) -> bytes:
+    """The JSON of a value, where no NaN or infinity was written as `null`.
+
+    A model that is none of ours writes them so. Its plain values, as JSON would have them, still
+    hold the numbers: wherever there is a `null`, those are written instead.
+    """
+    return _json(plain()) if b"null" in body else body
+
+
+def _json(value: object) -> bytes:
+    return to_json(value, inf_nan_mode="strings", bytes_mode="base64", fallback=unusual)
 
 
 def unusual(value: Any) -> Any:
@@ -58,7 +75,7 @@ def _culprit(value: object, path: str, depth: int) -> tuple[str, object]:
     if depth < 20:
         for name, part in _parts(value):
             try:
-                to_json(part, inf_nan_mode="strings", bytes_mode="base64", fallback=unusual)
+                _json(part)
             except (PydanticSerializationError, TypeError, ValueError):
                 return _culprit(part, f"{path}{name}", depth + 1)
     return path, value
