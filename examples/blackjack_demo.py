@@ -30,6 +30,8 @@ from rich.table import Table
 from blackjack_env import policies
 from blackjack_env.exact import Policy, evaluate
 
+EPISODES, QUICK_EPISODES = 50_000, 2_000
+LEAST_TEST, LONGEST_TEST = 100, 4_000
 GAMES_PER_UPDATE = 256
 FIRST_ENTROPY_BONUS = 0.05
 CURVE_POINTS = 50
@@ -70,8 +72,9 @@ def parse(arguments: list[str] | None = None) -> Options:
     parser.add_argument("--seed", type=whole, default=0, help="settles every card and every choice")
     parser.add_argument("--quick", action="store_true", help="a first look within seconds")
     given = parser.parse_args(arguments)
-    episodes, test_episodes = (3_000, 1_000) if given.quick else (50_000, 4_000)
-    return Options(given.episodes or episodes, test_episodes, given.sessions, given.seed)
+    episodes = given.episodes or (QUICK_EPISODES if given.quick else EPISODES)
+    test_episodes = min(max(episodes // 4, LEAST_TEST), LONGEST_TEST)
+    return Options(episodes, test_episodes, given.sessions, given.seed)
 
 
 def whole(text: str) -> int:

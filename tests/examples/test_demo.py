@@ -52,7 +52,7 @@ def read_until(process: subprocess.Popen[str], text: str) -> str:
 
 
 def test_it_learns_and_leaves_nothing_behind() -> None:
-    with demo("--quick", "--sessions", "16") as process:
+    with demo("--quick") as process:
         output, _ = process.communicate(timeout=18)
     assert process.returncode == 0, output
     for player in ("random", "always stand", "learned", "optimal"):
@@ -62,7 +62,7 @@ def test_it_learns_and_leaves_nothing_behind() -> None:
 
 
 def test_it_fails_when_nothing_was_learned() -> None:
-    with demo("--quick", "--sessions", "4", "--episodes", "1") as process:
+    with demo("--episodes", "1") as process:
         output, _ = process.communicate(timeout=18)
     assert process.returncode == 1, output
     assert "has not learned" in output
