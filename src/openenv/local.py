@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from openenv._flow import adrive
 from openenv.client.env_client import EnvClient
 from openenv.env.environment import Environment
 from openenv.env.models import Action, Observation, State
-from openenv.env.spec import EnvironmentSource, EnvSpec
+from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import InvalidRequest
 from openenv.protocol.messages import Request, error_reply, parse_request
 from openenv.runtime.host import BlockingCalls, await_if_needed, session_factory
@@ -20,8 +21,8 @@ StateT = TypeVar("StateT", bound=State)
 
 
 def local(
-    env: type[Environment[ActT, ObsT, StateT]] | EnvironmentSource,
-    action_cls: type[ActT] | Any = None,
+    env: Callable[..., Environment[ActT, ObsT, StateT]] | Environment[ActT, ObsT, StateT],
+    action_cls: Any = None,
     observation_cls: type[ObsT] | None = None,
     *,
     client_class: type[EnvClient[Any, Any, Any]] = EnvClient,

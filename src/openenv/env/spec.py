@@ -124,7 +124,7 @@ class EnvSpec:
         """
         shared = isinstance(env, Environment)
         made = type(env) if isinstance(env, Environment) else class_made_by(env)
-        if not callable(env) and not shared:
+        if made is None and (isinstance(env, type) or not callable(env)):
             raise ConfigurationError(
                 f"expected an Environment class, a factory or an instance, got {env!r}"
             )
@@ -157,9 +157,10 @@ def class_made_by(env: object) -> type[AnyEnvironment] | None:
     """The class that a class, partial or annotated function makes; `None` if it does not say."""
     while isinstance(env, functools.partial):
         env = env.func
+    env = typing.get_origin(env) or env
     if not isinstance(env, type):
         env = _hints(env).get("return")
-    env = typing.get_origin(env) or env
+        env = typing.get_origin(env) or env
     return env if isinstance(env, type) and issubclass(env, Environment) else None
 
 
@@ -170,7 +171,7 @@ def _types(cls: type[AnyEnvironment]) -> tuple[Any, Any, Any]:
     state_getter = inspect.getattr_static(cls, "state")
     state_hint = _hints(getattr(state_getter, "fget", state_getter)).get("return")
     return (
-        action or step.get("action"),
+        action or filled(step.get("action")),
         observation or _subclass(step.get("return"), Observation),
         _subclass(state, State) or _subclass(state_hint, State),
     )
