@@ -140,6 +140,7 @@ def parse_object(frame: str | bytes) -> Json:
 
 
 def _short(value: object, limit: int = 80) -> str:
-    """A received value, for an error text: never long."""
+    """A received value, for an error text: never long, and one line."""
     text = "" if value is None else str(value)
+    text = text if text.isprintable() else repr(text)
     return text if len(text) <= limit else f"{text[:limit]}…"

@@ -31,6 +31,7 @@ class Conversation:
         self._hold = hold
         self._seat: Seat | None = None
         self._busy = False
+        self._choked = False
         self._held = False
         self._backlog: deque[Frame] = deque()
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -44,13 +45,19 @@ class Conversation:
     def on_frame(self, frame: Frame) -> None:
         """Answers a frame, or keeps it until its turn."""
         seat = self._seat
-        if self._busy or seat is None or self._backlog:
+        if self._busy or self._choked or seat is None or self._backlog:
             self._backlog.append(frame)
             if len(self._backlog) >= MAX_BACKLOG and not self._held:
                 self._held = True
                 self._hold(True)
         else:
             self._answer(seat, frame)
+
+    def choke(self, on: bool) -> None:
+        """The client takes no more replies for now, or does again."""
+        self._choked = on
+        if not on:
+            self._catch_up()
 
     def cut_off(self, error: SessionError) -> None:
         """Tells the client that the server has ended its session."""
@@ -74,7 +81,7 @@ class Conversation:
             asyncio.get_running_loop().call_soon(self._catch_up)
 
     def _catch_up(self) -> None:
-        while self._backlog and not self._busy and self._seat is not None:
+        while self._backlog and not (self._busy or self._choked) and self._seat is not None:
             self._answer(self._seat, self._backlog.popleft())
         if self._held and len(self._backlog) < MAX_BACKLOG // 2:
             self._held = False

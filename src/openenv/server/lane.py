@@ -7,20 +7,20 @@ calls the conversation directly instead; other applications see plain ASGI.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from openenv.server.asgi import Receive, Send
-from openenv.server.conversation import Frame
+from openenv.server.conversation import Conversation
 from openenv.server.ws import DIRECT
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket protocol with a direct way for `/ws`."""
 
-    _on_frame: Callable[[Frame], None] | None = None
+    _conversation: Conversation | None = None
 
     def handle_connect(self, event: Any) -> None:
         """Offers the direct way to the application."""
@@ -31,18 +31,30 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
 
     def send_receive_event_to_app(self) -> None:
         """Hands a whole message over: directly, or as ASGI has it."""
-        on_frame = self._on_frame
+        conversation = self._conversation
         if self.curr_msg_data_type == "bytes":
-            if on_frame is None:
+            if conversation is None:
                 return super().send_receive_event_to_app()
-            return on_frame(self._message())
+            return conversation.on_frame(self._message())
         try:
             text = self._message().decode()
         except UnicodeDecodeError:
             return self._refuse_text()
-        if on_frame is None:
+        if conversation is None:
             return super().send_receive_event_to_app()
-        return on_frame(text)
+        return conversation.on_frame(text)
+
+    def pause_writing(self) -> None:
+        """The client reads slower than it asks."""
+        super().pause_writing()
+        if self._conversation is not None:
+            self._conversation.choke(True)
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        super().resume_writing()
+        if self._conversation is not None:
+            self._conversation.choke(False)
 
     def emit(self, text: str) -> None:
         """Sends a text frame now."""
@@ -83,14 +95,14 @@ class DirectCarrier:
         self.emit = socket.emit
         self.hold = socket.hold
 
-    def carry(self, on_frame: Callable[[Frame], None]) -> Coroutine[None, None, None]:
+    def carry(self, conversation: Conversation) -> Coroutine[None, None, None]:
         """Lets frames go straight to the conversation; gives what ends when the client leaves."""
-        self._socket._on_frame = on_frame
+        self._socket._conversation = conversation
         return self._until_gone()
 
     async def end(self) -> None:
         """Closes the socket normally."""
-        self._socket._on_frame = None
+        self._socket._conversation = None
         if not (self._socket.close_sent or self._socket.transport.is_closing()):
             await self._send({"type": "websocket.close", "code": 1000})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Protocol
 from urllib.parse import parse_qs
@@ -13,7 +13,7 @@ from openenv.protocol.errors import SessionError
 from openenv.protocol.messages import error_reply
 from openenv.runtime.sessions import Sessions
 from openenv.server.asgi import Event, Receive, Scope, Send
-from openenv.server.conversation import Conversation, Frame
+from openenv.server.conversation import Conversation
 
 DIRECT = "openenv.direct"
 """The scope's extension under which our own server offers a `Carrier` without ASGI's detours."""
@@ -28,7 +28,7 @@ class Carrier(Protocol):
     def hold(self, on: bool) -> None:
         """Stops or goes on reading."""
 
-    def carry(self, on_frame: Callable[[Frame], None]) -> Coroutine[None, None, None]:
+    def carry(self, conversation: Conversation) -> Coroutine[None, None, None]:
         """Hands over what the client sends from now on; gives what ends when it leaves."""
 
     async def end(self) -> None:
@@ -51,7 +51,7 @@ class WebSocketEndpoint:
         offered = scope.get("extensions", {}).get(DIRECT)
         carrier: Carrier = AsgiCarrier(receive, send) if offered is None else offered(receive, send)
         conversation = Conversation(carrier.emit, carrier.hold)
-        client = asyncio.ensure_future(carrier.carry(conversation.on_frame))
+        client = asyncio.ensure_future(carrier.carry(conversation))
         try:
             await send({"type": "websocket.accept"})
             await self._converse(conversation, client, _wait_s(scope))
@@ -87,29 +87,36 @@ class AsgiCarrier:
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
         self._send = send
+        self._conversation: Conversation | None = None
         self._outbox: asyncio.Queue[str | None] = asyncio.Queue()
         self._sending = asyncio.ensure_future(self._send_all())
         self._may_read = asyncio.Event()
         self._may_read.set()
 
     def emit(self, frame: str) -> None:
-        """Queues a frame for sending; the conversation's own turns bound the queue."""
+        """Queues a frame for sending; the next is answered when it is sent."""
         self._outbox.put_nowait(frame)
+        self._choke(True)
 
     def hold(self, on: bool) -> None:
         """Stops or goes on reading."""
         self._may_read.clear() if on else self._may_read.set()
 
-    async def carry(self, on_frame: Callable[[Frame], None]) -> None:
+    async def carry(self, conversation: Conversation) -> None:
         """Hands over what the client sends, until it leaves."""
+        self._conversation = conversation
         while (event := await self._next())["type"] != "websocket.disconnect":
             text: str | None = event.get("text")
-            on_frame(event["bytes"] if text is None else text)
+            conversation.on_frame(event["bytes"] if text is None else text)
 
     async def end(self) -> None:
         """Closes the socket normally, after what was sent."""
         self._outbox.put_nowait(None)
         await self._sending
+
+    def _choke(self, on: bool) -> None:
+        if self._conversation is not None:
+            self._conversation.choke(on)
 
     async def _next(self) -> Event:
         await self._may_read.wait()
@@ -119,6 +126,8 @@ class AsgiCarrier:
         with suppress(OSError, RuntimeError):  # the client has left
             while (frame := await self._outbox.get()) is not None:
                 await self._send({"type": "websocket.send", "text": frame})
+                if self._outbox.empty():
+                    self._choke(False)
             await self._send({"type": "websocket.close", "code": 1000})
 
 
