@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import pytest
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from openenv import Action, Environment, Observation, State
 from openenv.env.spec import EnvSpec, Traits
@@ -210,8 +210,10 @@ class Forward(Action):
 
 
 class Turn(Action):
+    model_config = ConfigDict(strict=True)
     kind: Literal["turn"]
     picture: bytes = b""
+    where: tuple[int, int] = (0, 0)
 
 
 Either = Annotated[Forward | Turn, Field(discriminator="kind")]
@@ -225,7 +227,8 @@ class Union_(Environment[Either, Seen]):
 @pytest.mark.parametrize("spec", [EnvSpec.of(Union_), EnvSpec.of(Full, Forward | Turn)])
 def test_actions_of_several_kinds(spec: EnvSpec) -> None:
     assert spec.parse_action({"kind": "forward", "steps": 2}) == Forward(kind="forward", steps=2)
-    assert spec.parse_action({"kind": "turn", "picture": "AP8="}).picture == b"\x00\xff"
+    turn = spec.parse_action({"kind": "turn", "picture": "AP8=", "where": [1, 2]})
+    assert turn == Turn(kind="turn", picture=b"\x00\xff", where=(1, 2))
     with pytest.raises(ValidationError):
         spec.parse_action({"kind": "turn", "steps": 2})
 

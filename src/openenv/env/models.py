@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from openenv.protocol.values import encode, unencodable, unusual, with_lost_numbers
@@ -150,17 +150,21 @@ def validate(model: type[ModelT], data: dict[str, Any]) -> ModelT:
     Raises:
         pydantic.ValidationError: the data does not fit.
     """
-    validated: ModelT = _validator(model)(data)
+    validated: ModelT = _model_validator(model)(data)
     return validated
 
 
 @lru_cache(maxsize=1024)
-def _validator(model: type[BaseModel]) -> Callable[[dict[str, Any]], Any]:
+def _model_validator(model: type[BaseModel]) -> Callable[[dict[str, Any]], Any]:
+    return validator(TypeAdapter(model))
+
+
+def validator(adapter: TypeAdapter[Any]) -> Callable[[dict[str, Any]], Any]:
     """How to validate parsed JSON: as Python values, unless only JSON mode reads them right.
 
     That is so for `bytes` (base64 text in JSON) and for strict fields.
     """
-    schema = str(model.__pydantic_core_schema__)
+    schema = str(adapter.core_schema)
     if "'bytes'" in schema or "'strict': True" in schema:
-        return lambda data: model.model_validate_json(encode(data))
-    return model.model_validate
+        return lambda data: adapter.validate_json(encode(data))
+    return adapter.validate_python

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 from openenv._generics import filled, type_arguments
 from openenv.env.environment import Environment, HostKind, overrides
-from openenv.env.models import Observation, State, validate
+from openenv.env.models import Observation, State, validator
 from openenv.protocol.errors import ConfigurationError
 
 AnyEnvironment = Environment[Any, Any, Any]
@@ -98,10 +98,7 @@ class EnvSpec:
     @functools.cached_property
     def parse_action(self) -> Callable[[dict[str, Any]], Any]:
         """Validates the data of a step; raises `pydantic.ValidationError`."""
-        action = self.action
-        if isinstance(action, type) and issubclass(action, BaseModel):
-            return functools.partial(validate, action)
-        return TypeAdapter(action).validate_python
+        return validator(TypeAdapter(self.action))
 
     @classmethod
     def of(
