@@ -23,37 +23,65 @@ if TYPE_CHECKING:
     from openenv.env.transforms import Transform as Transform
     from openenv.local import local as local
     from openenv.protocol import errors as errors
+    from openenv.protocol.errors import (
+        ConcurrencyConfigurationError as ConcurrencyConfigurationError,
+    )
+    from openenv.protocol.errors import ConcurrentCall as ConcurrentCall
+    from openenv.protocol.errors import ConfigurationError as ConfigurationError
     from openenv.protocol.errors import ConnectFailed as ConnectFailed
+    from openenv.protocol.errors import EnvironmentFactoryError as EnvironmentFactoryError
     from openenv.protocol.errors import EnvironmentFailed as EnvironmentFailed
+    from openenv.protocol.errors import HostCrashed as HostCrashed
     from openenv.protocol.errors import InvalidRequest as InvalidRequest
+    from openenv.protocol.errors import MessageTooLarge as MessageTooLarge
+    from openenv.protocol.errors import ModeError as ModeError
     from openenv.protocol.errors import OpenEnvError as OpenEnvError
+    from openenv.protocol.errors import ProtocolError as ProtocolError
     from openenv.protocol.errors import ReplyTimeout as ReplyTimeout
+    from openenv.protocol.errors import ResetRequired as ResetRequired
     from openenv.protocol.errors import SessionCapacityError as SessionCapacityError
+    from openenv.protocol.errors import SessionCreationError as SessionCreationError
     from openenv.protocol.errors import SessionError as SessionError
+    from openenv.protocol.errors import SessionExpired as SessionExpired
     from openenv.protocol.errors import SessionLost as SessionLost
+    from openenv.protocol.errors import SessionNotFoundError as SessionNotFoundError
+    from openenv.protocol.errors import StepTimeout as StepTimeout
     from openenv.runtime.limits import Limits as Limits
     from openenv.server.app import create_app as create_app
     from openenv.server.run import serve as serve
 
 _HOMES = {
     "Action": "openenv.env.models",
+    "ConcurrencyConfigurationError": "openenv.protocol.errors",
+    "ConcurrentCall": "openenv.protocol.errors",
+    "ConfigurationError": "openenv.protocol.errors",
     "ConnectFailed": "openenv.protocol.errors",
     "EnvClient": "openenv.client.env_client",
     "Environment": "openenv.env.environment",
+    "EnvironmentFactoryError": "openenv.protocol.errors",
     "EnvironmentFailed": "openenv.protocol.errors",
     "EnvironmentMetadata": "openenv.env.metadata",
     "GenericAction": "openenv.client.generic",
     "GenericEnvClient": "openenv.client.generic",
+    "HostCrashed": "openenv.protocol.errors",
     "InvalidRequest": "openenv.protocol.errors",
     "Limits": "openenv.runtime.limits",
+    "MessageTooLarge": "openenv.protocol.errors",
+    "ModeError": "openenv.protocol.errors",
     "Observation": "openenv.env.models",
     "OpenEnvError": "openenv.protocol.errors",
+    "ProtocolError": "openenv.protocol.errors",
     "ReplyTimeout": "openenv.protocol.errors",
+    "ResetRequired": "openenv.protocol.errors",
     "SessionCapacityError": "openenv.protocol.errors",
+    "SessionCreationError": "openenv.protocol.errors",
     "SessionError": "openenv.protocol.errors",
+    "SessionExpired": "openenv.protocol.errors",
     "SessionLost": "openenv.protocol.errors",
+    "SessionNotFoundError": "openenv.protocol.errors",
     "State": "openenv.env.models",
     "StepResult": "openenv.client.results",
+    "StepTimeout": "openenv.protocol.errors",
     "SyncEnvClient": "openenv.client.sync_client",
     "Transform": "openenv.env.transforms",
     "__version__": "openenv._version",

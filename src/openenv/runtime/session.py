@@ -92,9 +92,10 @@ class Session:
     def _reset(self, data: Json) -> Flow[Call, Reply]:
         if data:
             try:
-                ResetRequest.model_validate(data)
+                asked = ResetRequest.model_validate(data)
             except ValidationError as error:
                 raise invalid(error, "reset") from None
+            data = {**data, **({"seed": asked.seed} if "seed" in data else {})}
         keywords = self._accepted(data)
         environment = self.environment
         reset = environment.reset_async if self._traits.is_async else environment.reset

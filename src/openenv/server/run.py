@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import signal
 import socket
 import sys
@@ -74,9 +75,7 @@ def server_for(app: Any, listening: socket.socket, *, log_level: str = "warning"
     """The server of an application, on a socket that listens already."""
     host, port = listening.getsockname()[:2]
     openenv = getattr(getattr(app, "state", None), "openenv", None)
-    name = getattr(openenv, "env_name", None) or getattr(
-        getattr(openenv, "spec", None), "name", "app"
-    )
+    name: str = "app" if openenv is None else openenv.env_name or openenv.spec.name
     config = uvicorn.Config(
         app,
         host=host,
@@ -89,8 +88,18 @@ def server_for(app: Any, listening: socket.socket, *, log_level: str = "warning"
         access_log=False,
         log_level=log_level,
     )
+    return Server(config, _greeting(name, host, port), openenv)
+
+
+def _greeting(name: str, host: str, port: int) -> str:
     shown = f"[{host}]" if ":" in host else host
-    return Server(config, f"openenv: serving {name} on http://{shown}:{port}", openenv)
+    line = f"openenv: serving {name} on http://{shown}:{port}\n"
+    if not ipaddress.ip_address(host).is_loopback:
+        line += (
+            "openenv: warning: whoever reaches this address can run episodes, there is no "
+            "authentication; 127.0.0.1 (the default) serves this machine alone\n"
+        )
+    return line
 
 
 class Server(uvicorn.Server):
@@ -105,7 +114,7 @@ class Server(uvicorn.Server):
         """Says where the server is, once it listens."""
         await super().startup(sockets)
         if self.started:
-            sys.stderr.write(self._greeting + "\n")
+            sys.stderr.write(self._greeting)
             sys.stderr.flush()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

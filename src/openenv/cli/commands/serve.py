@@ -34,8 +34,8 @@ def serve(
     found = resolve(target)
     if found.is_app and (host_kind or max_sessions):
         raise typer.BadParameter(
-            f"{target} is a ready app, which settles --host-kind and --max-sessions itself; leave "
-            "them out, or name the environment's class"
+            f"{target} is a ready app, which settles --host-kind and --max-sessions itself; set "
+            "OPENENV_HOST_KIND or MAX_CONCURRENT_ENVS instead, or name the environment's class"
         )
     if found.is_app:
         run.serve_app(found.served, host, port)
