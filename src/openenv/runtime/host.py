@@ -12,10 +12,12 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from openenv._flow import Flow, adrive, drive
+from openenv.env.environment import Environment
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
-from openenv.runtime.session import Call, Session
+from openenv.runtime.faults import Call, contained, text_of
+from openenv.runtime.session import Session
 
 ResultT = TypeVar("ResultT")
 SessionFactory = Callable[[], Session]
@@ -49,12 +51,19 @@ def session_factory(spec: EnvSpec, *, tracebacks: bool) -> SessionFactory:
 
     def make() -> Session:
         try:
-            environment = spec.make()
+            environment = contained(spec.make)
         except Exception as error:
             raise EnvironmentFactoryError(
                 spec.name,
-                f"Environment factory {spec.name!r} failed: {type(error).__name__}: {error}",
+                f"Environment factory {spec.name!r} failed: {type(error).__name__}: "
+                f"{text_of(error)}",
             ) from error
+        if not isinstance(environment, Environment):
+            raise EnvironmentFactoryError(
+                spec.name,
+                f"Environment factory {spec.name!r} must give an Environment, got "
+                f"{type(environment).__name__}",
+            )
         return Session(environment, spec, tracebacks=tracebacks)
 
     return make

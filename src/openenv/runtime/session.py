@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
-import traceback
 import uuid
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
 
 from openenv._flow import Flow
 from openenv.env.models import Observation, State, is_done, pack, pack_state
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
 from openenv.protocol.episode import Episode
-from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, Json, SessionError
+from openenv.protocol.errors import EnvironmentFailed, Json, SessionError
 from openenv.protocol.messages import Reply, Request, error_reply
 from openenv.protocol.wire import ResetRequest
+from openenv.runtime.faults import Call, contained, failed, invalid
 
 logger = logging.getLogger("openenv.session")
-
-Call = Callable[[], object]
-"""A call into the environment, to be made where the environment lives; may give an awaitable."""
-
-MAX_ERRORS_BYTES = 64 * 1024
 
 
 class Session:
@@ -70,10 +61,7 @@ class Session:
             logger.warning("%s.close() failed", self._spec.name, exc_info=True)
 
     def _step(self, data: Json, timeout_s: float | None) -> Flow[Call, Reply]:
-        try:
-            action = self._spec.parse_action(data)
-        except ValidationError as error:
-            raise invalid(error, f"action for {self._spec.name}") from None
+        action = self._parse_action(data)
         if self._traits.requires_reset:
             self._episode.require_running()
         environment = self.environment
@@ -89,6 +77,14 @@ class Session:
             self._state.step_count = self._episode.step_count
         return Reply("observation", pack(observation))
 
+    def _parse_action(self, data: Json) -> Any:
+        try:
+            return self._spec.parse_action(data)
+        except ValidationError as error:
+            raise invalid(error, f"action for {self._spec.name}") from None
+        except Exception as error:
+            raise failed(error, "step", tracebacks=self._tracebacks) from error
+
     def _reset(self, data: Json) -> Flow[Call, Reply]:
         if data:
             try:
@@ -99,6 +95,7 @@ class Session:
         keywords = self._accepted(data)
         environment = self.environment
         reset = environment.reset_async if self._traits.is_async else environment.reset
+        self._episode = Episode()  # a reset that fails leaves no episode to go on with
         if not self._traits.keeps_state:
             self._state = self._spec.state(episode_id=data.get("episode_id") or str(uuid.uuid4()))
             environment.__dict__["_session_state"] = self._state
@@ -126,11 +123,7 @@ class Session:
             raise
         except Exception as error:
             logger.warning("%s.%s() raised", self._spec.name, name, exc_info=True)
-            details: Json = {"exception": type(error).__name__, "operation": name}
-            if self._tracebacks:
-                details["traceback"] = authors_traceback(error)
-            text = str(error) or type(error).__name__
-            raise EnvironmentFailed(text, **details) from error
+            raise failed(error, name, tracebacks=self._tracebacks) from error
 
     def _accepted(self, data: Json) -> Json:
         """The reset keywords that the environment takes; the others are dropped, said once."""
@@ -154,45 +147,3 @@ class Session:
             f"{self._spec.name}.{name} must give {expected}, got {type(returned).__name__}",
             operation=name,
         )
-
-
-def contained(call: Call) -> object:
-    """Makes a call whose `sys.exit()` must not end the server."""
-    try:
-        value = call()
-    except SystemExit as end:
-        raise _exited(end) from end
-    return _contained(value) if inspect.isawaitable(value) else value
-
-
-async def _contained(value: Awaitable[object]) -> object:
-    try:
-        return await value
-    except SystemExit as end:
-        raise _exited(end) from end
-
-
-def _exited(end: SystemExit) -> EnvironmentFailed:
-    return EnvironmentFailed(
-        f"the environment called sys.exit({end.code!r})", exception="SystemExit"
-    )
-
-
-def invalid(error: ValidationError, what: str) -> InvalidRequest:
-    """The wire's form of a pydantic error: one line that names each field, and the full list."""
-    faults = from_json(error.json(include_url=False))
-    line = "; ".join(
-        f"{'.'.join(map(str, fault['loc'])) or 'value'}: {fault['msg']}" for fault in faults[:5]
-    )
-    if len(error.json(include_url=False)) > MAX_ERRORS_BYTES:
-        faults = from_json(error.json(include_url=False, include_input=False))[:50]
-    more = f" (and {len(faults) - 5} more)" if len(faults) > 5 else ""
-    return InvalidRequest(f"Invalid {what}: {line}{more}", errors=faults)
-
-
-def authors_traceback(error: Exception) -> str:
-    """The part of a traceback that lies in the author's code."""
-    package = str(Path(__file__).resolve().parents[1])
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if package not in f.filename]
-    lines = traceback.format_list(frames) + traceback.format_exception_only(type(error), error)
-    return "".join(lines)

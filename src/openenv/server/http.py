@@ -27,8 +27,8 @@ from openenv.protocol.errors import (
 )
 from openenv.protocol.messages import parse_object
 from openenv.protocol.wire import ResetRequest, StepRequest, StepResponse
+from openenv.runtime.faults import invalid
 from openenv.runtime.seat import Seat
-from openenv.runtime.session import invalid
 from openenv.runtime.sessions import Sessions
 
 DEFAULT_SESSION = "default"

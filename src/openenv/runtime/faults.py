@@ -1,0 +1,91 @@
+"""What goes wrong in an author's code, as typed errors that can cross the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import traceback
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, Json
+
+Call = Callable[[], object]
+"""A call into the environment, to be made where the environment lives; may give an awaitable."""
+
+MAX_ERRORS_BYTES = 64 * 1024
+
+
+def contained(call: Call) -> object:
+    """Makes a call; what it raises that is no `Exception` must not end the server.
+
+    `sys.exit()` is such, and the panics of libraries in other languages.
+    """
+    try:
+        value = call()
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as end:
+        raise _ended(end) from end
+    return _contained(value) if inspect.isawaitable(value) else value
+
+
+async def _contained(value: Awaitable[object]) -> object:
+    try:
+        return await value
+    except (Exception, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as end:
+        raise _ended(end) from end
+
+
+def _ended(end: BaseException) -> EnvironmentFailed:
+    name = type(end).__name__
+    how = f"called sys.exit({end.code!r})" if isinstance(end, SystemExit) else f"raised {name}"
+    text = "" if isinstance(end, SystemExit) else f": {text_of(end)}"
+    return EnvironmentFailed(f"the environment {how}{text}", exception=name)
+
+
+def failed(error: Exception, operation: str, *, tracebacks: bool) -> EnvironmentFailed:
+    """The typed form of an exception of the environment's own."""
+    details: Json = {"exception": type(error).__name__, "operation": operation}
+    if tracebacks:
+        details["traceback"] = authors_traceback(error)
+    return EnvironmentFailed(text_of(error), **details)
+
+
+def text_of(error: BaseException) -> str:
+    """What an exception says: never nothing, never long, always text that can be sent."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  # an exception that cannot even be printed
+        text = ""
+    return _sendable(text[:MAX_ERRORS_BYTES]) or type(error).__name__
+
+
+def invalid(error: ValidationError, what: str) -> InvalidRequest:
+    """The wire's form of a pydantic error: one line that names each field, and the full list."""
+    full = error.json(include_url=False)
+    faults = from_json(full)
+    line = "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'value'}: {fault['msg']}" for fault in faults[:5]
+    )
+    more = f" (and {len(faults) - 5} more)" if len(faults) > 5 else ""
+    if len(full) > MAX_ERRORS_BYTES:
+        faults = from_json(error.json(include_url=False, include_input=False))[:50]
+    return InvalidRequest(f"Invalid {what}: {line}{more}", errors=faults)
+
+
+def authors_traceback(error: Exception) -> str:
+    """The part of a traceback that lies in the author's code."""
+    package = str(Path(__file__).resolve().parents[1])
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if package not in f.filename]
+    lines = traceback.format_list(frames) + traceback.format_exception_only(type(error), error)
+    return _sendable("".join(lines))
+
+
+def _sendable(text: str) -> str:
+    return text.encode(errors="replace").decode()
