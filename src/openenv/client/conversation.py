@@ -6,13 +6,21 @@ The effects they yield are performed by a blocking or an awaiting driver.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from openenv._flow import Flow
-from openenv.protocol.client import ClientProtocol
-from openenv.protocol.errors import ConnectFailed, Json, ProtocolError, SessionError, SessionLost
+from openenv.protocol.client import ClientProtocol, Turn
+from openenv.protocol.errors import (
+    ConcurrentCall,
+    ConnectFailed,
+    Json,
+    SessionError,
+    SessionLost,
+)
 from openenv.protocol.messages import Request
 
 ResultT = TypeVar("ResultT")
@@ -66,6 +74,7 @@ class Conversation:
         self.protocol: ClientProtocol | None = None
         self._lost: str | None = None
         self._steps = 0
+        self._free = threading.Lock()
 
     def adopt(self) -> None:
         """A connection stands ready."""
@@ -79,24 +88,21 @@ class Conversation:
             self.protocol = None
             self._lost = why
 
+    def leave(self, why: str) -> None:
+        """The session is another process's: whatever runs in it is not this one's business."""
+        self.lose(why)
+        self._free = threading.Lock()
+
     def open(self, retries: int) -> Flow[Effect, None]:
         """Opens the connection unless it is; tries again while the cause may pass.
 
         Raises:
             ConnectFailed: the last attempt's.
         """
-        pause = FIRST_PAUSE_S
-        for attempt in range(retries + 1 if self.protocol is None else 0):
-            try:
-                yield Open()
-            except ConnectFailed as error:
-                if attempt == retries or not error.worth_retrying:
-                    raise
-            else:
+        if self.protocol is None:
+            with self._alone("connect"):
+                yield from _persistently(retries)
                 self.adopt()
-                return
-            yield Sleep(pause * random.uniform(0.5, 1.0))  # spreads retries
-            pause = min(pause * 2, LONGEST_PAUSE_S)
 
     def connect(self) -> Flow[Effect, None]:
         """Has the client connect, unless it is."""
@@ -144,33 +150,50 @@ class Conversation:
             )
 
     def _ask(self, request: Request, timeout_s: float) -> Flow[Effect, Json]:
-        protocol = self.protocol
-        if protocol is None:
-            raise SessionLost("connect() made no connection")
-        frame = protocol.send(request)
-        answered = False
-        try:
-            answer: Any = yield Exchange(frame, timeout_s)
-            answered = True
-        except Exception as error:
-            self.lose(f"{request.op}() failed ({error})")
-            raise
-        finally:
-            if not answered:
-                protocol.abandon()
-                self.lose(f"{request.op}() was interrupted")
-        return self._read(protocol, answer)
+        with self._alone(request.op):
+            protocol = self.protocol
+            if protocol is None:
+                raise SessionLost("connect() made no connection")
+            try:
+                frame = protocol.send(request)
+                answer: Any = yield Exchange(frame, timeout_s)
+                return protocol.receive(answer)
+            except Exception as error:
+                fatal = isinstance(error, SessionError) and error.code in _ENDING
+                if fatal or protocol.turn is not Turn.IDLE:
+                    self.lose(f"{request.op}() failed ({error})")
+                raise
+            finally:  # also when it was interrupted, wherever it stood
+                if protocol.turn is not Turn.IDLE:
+                    protocol.abandon()
+                    self.lose(f"{request.op}() was interrupted")
 
-    def _read(self, protocol: ClientProtocol, answer: str | bytes) -> Json:
+    @contextmanager
+    def _alone(self, operation: str) -> Iterator[None]:
+        if not self._free.acquire(blocking=False):
+            raise ConcurrentCall(
+                f"{operation}() was called while another call is still running on this client; a "
+                "client holds one episode and one call at a time: use one client per rollout"
+            )
         try:
-            return protocol.receive(answer)
-        except SessionError as error:
-            if error.code in _ENDING:
-                self.lose(error.message)
-            raise
-        except ProtocolError as error:
-            self.lose(str(error))
-            raise
+            yield
+        finally:
+            self._free.release()
+
+
+def _persistently(retries: int) -> Flow[Effect, None]:
+    """Attempts to open the connection until one succeeds."""
+    pause = FIRST_PAUSE_S
+    for attempt in range(retries + 1):
+        try:
+            yield Open()
+        except ConnectFailed as error:
+            if attempt == retries or not error.worth_retrying:
+                raise
+        else:
+            return
+        yield Sleep(pause * random.uniform(0.5, 1.0))  # spreads retries
+        pause = min(pause * 2, LONGEST_PAUSE_S)
 
 
 _ENDING = frozenset(

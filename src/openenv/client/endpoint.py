@@ -70,7 +70,7 @@ class Endpoint:
         )
 
     def closed(self, code: int | None, reason: str) -> OpenEnvError:
-        """The error of a call whose connection was closed from the other side."""
+        """The error of a call whose connection has ended."""
         if code == 1009:
             return MessageTooLarge(
                 "a message was larger than one side accepts: the server's limit is "
@@ -80,7 +80,7 @@ class Endpoint:
             )
         how = "without a goodbye" if code is None else f"with code {code} {reason}".rstrip()
         return SessionLost(
-            f"the server closed the connection {how}; its session is gone, reset() begins a new one"
+            f"the connection was closed {how}; its session is gone, reset() begins a new one"
         )
 
 

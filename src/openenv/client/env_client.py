@@ -27,7 +27,7 @@ from openenv.client.conversation import (
 from openenv.client.endpoint import Endpoint, normalised
 from openenv.client.pending import Pending
 from openenv.client.results import PendingResult
-from openenv.protocol.errors import ConfigurationError, SessionLost
+from openenv.protocol.errors import ConcurrentCall, ConfigurationError, SessionLost
 from openenv.protocol.wire import ServerMode
 
 if TYPE_CHECKING:
@@ -276,26 +276,41 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
     def _operate(self, name: str, flow: Flow[Effect, ResultT]) -> Any:
         if os.getpid() != self._pid:
             self._leave_to_parent()
-        return self._do(
-            name,
-            lambda: drive(flow, self._perform),
-            lambda: self._adrive(flow),
-        )
+        return self._do(name, lambda: self._drive(flow), lambda: self._adrive(flow))
 
     def _leave_to_parent(self) -> None:
         """After a fork: the connection is the parent's. It is let go of without a word."""
         self._pid = os.getpid()
-        self._conversation.lose("this process was forked, the session stays with its parent")
+        self._conversation.leave("this process was forked, the session stays with its parent")
         if self._colour is Colour.BLOCKING and self._socket is not None:
             self._socket.abort()
         self._socket = None
+
+    def _drive(self, flow: Flow[Effect, ResultT]) -> ResultT:
+        try:
+            return drive(flow, self._perform)
+        except BaseException as error:
+            self._let_go(error)
+            raise
 
     async def _adrive(self, flow: Flow[Effect, ResultT]) -> ResultT:
         loop = getattr(self._socket, "loop", None)
         if loop is not None and loop is not asyncio.get_running_loop():
             self._conversation.lose("it was opened on another event loop")
             self._socket = None
-        return await adrive(flow, self._aperform)
+        try:
+            return await adrive(flow, self._aperform)
+        except BaseException as error:
+            self._let_go(error)
+            raise
+
+    def _let_go(self, error: BaseException) -> None:
+        """Drops the connection of a session that was lost, so that the server frees its slot."""
+        socket = self._socket
+        alone = not isinstance(error, ConcurrentCall)
+        if alone and socket is not None and self._conversation.protocol is None:
+            self._socket = None
+            socket.abort()
 
     def _perform(self, effect: Effect) -> object:
         match effect:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn
@@ -86,5 +87,6 @@ class ClientProtocol:
 
 def raise_uninvited(frame: str | bytes) -> NoReturn:
     """Raises what a frame means that nobody asked for: the server's parting error, or a fault."""
-    ClientProtocol().receive(frame)
+    with suppress(ProtocolError):
+        ClientProtocol().receive(frame)
     raise ProtocolError("the server sent a frame that nobody asked for")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+import weakref
 from typing import Any
 
 from openenv.client.endpoint import Endpoint
+from openenv.protocol.client import raise_uninvited
 from openenv.protocol.errors import ReplyTimeout
 
 if sys.version_info >= (3, 11):
@@ -51,11 +53,13 @@ class AwaitingSocket:
             process_exception=lambda error: error,
         )
         try:
-            return cls(endpoint, await opening.__aenter__())
+            opened = cls(endpoint, await opening.__aenter__())
         except InvalidStatus as error:
             raise endpoint.failed(error, error.response.status_code) from None
         except (OSError, InvalidHandshake, asyncio.TimeoutError) as error:
             raise endpoint.failed(error) from error
+        weakref.finalize(opened, _drop, opened.loop, opened.connection.transport)
+        return opened
 
     async def exchange(self, frame: str, timeout_s: float) -> str | bytes:
         """Sends a frame and returns the frame that answers it; otherwise as `BlockingSocket`."""
@@ -63,6 +67,8 @@ class AwaitingSocket:
 
         try:
             async with within(timeout_s):
+                if self._has_uninvited():
+                    raise_uninvited(await self.connection.recv(decode=False))
                 with contextlib.suppress(ConnectionClosed):  # it may have said why it left
                     await self.connection.send(frame)
                 answer: str | bytes = await self.connection.recv(decode=False)
@@ -86,14 +92,28 @@ class AwaitingSocket:
         """Says goodbye and waits until the server has freed the session, or time is up."""
         from websockets.exceptions import ConnectionClosed
 
-        with contextlib.suppress(ConnectionClosed, TimeoutError, asyncio.TimeoutError):
+        try:
             async with within(timeout_s):
                 await self.connection.send(goodbye)
                 await self.connection.wait_closed()
-        self.abort()
+        except (ConnectionClosed, TimeoutError, asyncio.TimeoutError):
+            pass
+        finally:
+            self.abort()
 
     def abort(self) -> None:
         """Drops the connection without a word."""
         transport = getattr(self.connection, "transport", None)
         if transport is not None:
             transport.abort()
+
+    def _has_uninvited(self) -> bool:
+        """Whether a frame came in that nobody asked for; `websockets` has no public way to ask."""
+        received = getattr(self.connection, "recv_messages", None)
+        return len(getattr(received, "frames", ())) > 0
+
+
+def _drop(loop: asyncio.AbstractEventLoop, transport: asyncio.WriteTransport) -> None:
+    """Drops the connection of a client that was given up without `close()`, from any thread."""
+    with contextlib.suppress(RuntimeError):  # the loop has closed, and its connections with it
+        loop.call_soon_threadsafe(transport.abort)

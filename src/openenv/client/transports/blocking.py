@@ -20,14 +20,14 @@ from urllib.parse import urlsplit
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidHandshake, InvalidStatus
-from websockets.frames import Frame, Opcode
+from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
 from openenv.client.endpoint import Endpoint
 from openenv.client.transports.keeper import keep
 from openenv.protocol.client import raise_uninvited
-from openenv.protocol.errors import ConcurrentCall, ReplyTimeout
+from openenv.protocol.errors import OpenEnvError, ReplyTimeout
 
 CHUNK_BYTES = 65536
 TICK_S = 1.0
@@ -52,6 +52,9 @@ class BlockingSocket:
         self._socket = _open_socket(endpoint)
         try:
             self._shake_hands(deadline)
+        except OSError as error:
+            self._socket.close()
+            raise endpoint.failed(error) from error
         except BaseException:
             self._socket.close()
             raise
@@ -71,32 +74,27 @@ class BlockingSocket:
             SessionError: the server had said why it would.
         """
         deadline = time.monotonic() + timeout_s
-        if not self._turn.acquire(timeout=timeout_s):
-            raise ConcurrentCall("another call is running on this client")
-        try:
-            if self._messages:
-                raise_uninvited(self._messages.popleft())
-            self._protocol.send_text(frame.encode())
-            with contextlib.suppress(OSError):  # the server left; it may have said why
-                self._flush()
-            return self._receive(deadline, timeout_s)
-        except BaseException:
-            self.abort()
-            raise
-        finally:
-            self._turn.release()
+        with self._turn:
+            try:
+                self._catch_up()
+                self._protocol.send_text(frame.encode())
+                with contextlib.suppress(OSError):  # the server left; it may have said why
+                    self._flush()
+                return self._receive(deadline, timeout_s)
+            except BaseException:
+                self.abort()
+                raise
 
     def close(self, goodbye: str, timeout_s: float) -> None:
         """Says goodbye and waits until the server has freed the session, or time is up."""
         deadline = time.monotonic() + timeout_s
-        with self._turn, contextlib.suppress(OSError):
-            if self._protocol.state is State.OPEN:
+        with self._turn, contextlib.closing(self._socket), contextlib.suppress(OSError):
+            if not self._over:
                 self._protocol.send_text(goodbye.encode())
                 self._flush()
-                while self._protocol.close_rcvd is None and time.monotonic() < deadline:
-                    if not self._read(min(TICK_S, deadline - time.monotonic())) and self._over:
-                        break
-        self.abort()
+            while not self._over and (left := deadline - time.monotonic()) > 0:
+                self._read(min(TICK_S, left))
+                self._messages.clear()
 
     def abort(self) -> None:
         """Drops the connection without a word."""
@@ -106,38 +104,59 @@ class BlockingSocket:
         """Answers pings and notices the end while nobody calls; `False` once it is over."""
         if self._turn.acquire(blocking=False):
             try:
-                while self._read(0.0):
+                while self._look(0.0):
                     pass
-                self._keep_alive()
-            except OSError:
-                self.abort()
+                if self._over:
+                    self.abort()
             finally:
                 self._turn.release()
-        return self._socket.fileno() >= 0 and not self._over
+        return not self._over
 
     @property
     def _over(self) -> bool:
-        return self._protocol.state is State.CLOSED or self._protocol.close_rcvd is not None
+        return self._protocol.state in (State.CLOSING, State.CLOSED)
+
+    def _catch_up(self) -> None:
+        """Takes in what came while nobody called: a parting word, at best.
+
+        Raises:
+            SessionLost: the server has closed the connection.
+            SessionError: it said why.
+            ProtocolError: it sent what nobody had asked for.
+        """
+        while self._look(0.0):
+            pass
+        if self._messages:
+            raise_uninvited(self._messages.popleft())
+        if self._over:
+            raise self._closed()
 
     def _receive(self, deadline: float, timeout_s: float) -> bytes:
         while not self._messages:
             if self._over:
-                closed = self._protocol.close_rcvd or self._protocol.close_sent
-                raise self._endpoint.closed(
-                    closed.code if closed else None, closed.reason if closed else ""
-                )
+                raise self._closed()
             left = deadline - time.monotonic()
             if left <= 0:
                 raise ReplyTimeout(
                     f"no answer within {timeout_s:g} s; the connection was dropped and its session "
                     "with it: give the call more time (timeout_s, message_timeout_s), then reset()"
                 )
-            try:
-                self._read(TICK_S if left > TICK_S else left)
-                self._keep_alive()
-            except OSError:
-                self._protocol.receive_eof()
+            self._look(TICK_S if left > TICK_S else left)
         return self._messages.popleft()
+
+    def _closed(self) -> OpenEnvError:
+        end = self._protocol.close_rcvd or self._protocol.close_sent
+        return self._endpoint.closed(end.code if end else None, end.reason if end else "")
+
+    def _look(self, wait: float) -> bool:
+        """Reads and keeps alive; whether there may be more. A fault is the connection's end."""
+        try:
+            more = self._read(wait)
+            self._keep_alive()
+        except OSError:
+            self._protocol.receive_eof()
+            return False
+        return more
 
     def _read(self, wait: float) -> bool:
         """Takes in what the server has sent; `False` if it was nothing."""
@@ -168,7 +187,7 @@ class BlockingSocket:
             self._messages.append(b"".join(self._parts))
             self._parts.clear()
             if len(self._messages) > MAX_UNINVITED:
-                raise OSError("the server sends what nobody asked for")
+                self._protocol.fail(CloseCode.POLICY_VIOLATION, "too many uninvited messages")
 
     def _flush(self) -> None:
         for data in self._protocol.data_to_send():
@@ -193,12 +212,12 @@ class BlockingSocket:
     def _keep_alive(self) -> None:
         """Pings a quiet connection; one that does not answer is given up."""
         endpoint = self._endpoint
-        if endpoint.ping_interval is None or self._protocol.state is not State.OPEN:
+        if endpoint.ping_interval is None or self._over:
             return
         now = time.monotonic()
         if self._pong_due is not None:
             if now > self._pong_due:
-                raise OSError("keepalive ping timeout")
+                self._protocol.fail(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
         elif now - self._quiet_since > endpoint.ping_interval:
             self._protocol.send_ping(b"openenv")
             self._flush()

@@ -1,0 +1,134 @@
+"""Servers of bad manners: what a client may meet besides a good one."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame
+from websockets.http11 import Request, Response
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+from websockets.sync.server import ServerConnection, serve
+
+from tests.client.worlds import PATIENCE_S
+
+ANSWER = '{"type":"observation","data":{"observation":{"text":"TEXT"},"reward":null,"done":false}}'
+CAPACITY = (
+    '{"type":"error","data":{"message":"Server at capacity: 2/2 sessions active","code":'
+    '"CAPACITY_REACHED","active_sessions":2,"max_sessions":2}}'
+)
+
+
+def answer(text: str) -> str:
+    """A good answer to a reset or a step."""
+    return ANSWER.replace("TEXT", text)
+
+
+@contextmanager
+def scripted(handler: Callable[[ServerConnection], None], **options: Any) -> Iterator[str]:
+    """A WebSocket server whose connections do what a function does; its address."""
+
+    def handle(connection: ServerConnection) -> None:
+        with contextlib.suppress(ConnectionClosed, TimeoutError):
+            handler(connection)
+
+    with serve(handle, "127.0.0.1", 0, close_timeout=1, **options) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.socket.getsockname()[1]}"
+        finally:
+            server.shutdown()
+            thread.join(PATIENCE_S)
+
+
+def replying(*frames: str | bytes) -> Callable[[ServerConnection], None]:
+    """Answers each request with the next frame, then waits for the client to leave."""
+
+    def handle(connection: ServerConnection) -> None:
+        for frame in frames:
+            connection.recv(PATIENCE_S)
+            connection.send(frame)
+        connection.recv(PATIENCE_S)
+
+    return handle
+
+
+class Refusals:
+    """Refuses so many handshakes with an HTTP status, then accepts."""
+
+    def __init__(self, status: int, times: int) -> None:
+        self.status = status
+        self.times = times
+        self.seen = 0
+
+    def __call__(self, connection: ServerConnection, request: Request) -> Response | None:
+        self.seen += 1
+        if self.seen > self.times:
+            return None
+        return connection.respond(HTTPStatus(self.status), "not now\n")
+
+
+@contextmanager
+def raw(handler: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A TCP server whose connections do what a function does; its port."""
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listening.accept()
+                threading.Thread(target=handle, args=(connection,), daemon=True).start()
+
+    def handle(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(PATIENCE_S)
+            handler(connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+
+
+class Deaf:
+    """Answers requests, but a ping never: as behind a tunnel that swallows them.
+
+    Attributes:
+        hung: after that many answers it says nothing more.
+        pings: the pings it has seen.
+    """
+
+    def __init__(self, hung: int | None = None) -> None:
+        self.hung = hung
+        self.pings = 0
+        self.left = threading.Event()
+
+    def __call__(self, connection: socket.socket) -> None:
+        protocol = ServerProtocol()
+        answers = 0
+        try:
+            while protocol.state is not State.CLOSED and (data := connection.recv(65536)):
+                protocol.receive_data(data)
+                for event in protocol.events_received():
+                    if isinstance(event, Request):
+                        protocol.send_response(protocol.accept(event))
+                    elif not isinstance(event, Frame):
+                        raise AssertionError(f"a server got {event!r}")
+                    elif event.opcode.name == "PING":
+                        self.pings += 1
+                    elif event.opcode.name == "TEXT" and answers != self.hung:
+                        answers += 1
+                        protocol.send_text(answer(str(answers)).encode())
+                for out in protocol.data_to_send():
+                    if out[:1] != b"\x8a":  # no pong
+                        connection.sendall(out)
+        finally:
+            self.left.set()
