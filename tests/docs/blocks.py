@@ -1,0 +1,61 @@
+"""The fenced blocks of a Markdown file, and what the comment above each says about testing it.
+
+<!-- test: file NAME -->     the next block is the content of a file of that name
+<!-- test: compile -->       the next block is only compiled: it would run for ever
+<!-- test: frames URL -->    the next block is sent (→) and answered (←) over a WebSocket
+<!-- test: setup             the comment's own lines are run, and no reader sees them
+CODE -->
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+_TOKEN = re.compile(
+    r"^<!-- test: (?P<order>.*?)-->\n"
+    r"|^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block.
+
+    Attributes:
+        language: what follows the fence.
+        text: its lines.
+        line: where the text begins in its file.
+        order: what the comment above it says.
+    """
+
+    language: str
+    text: str
+    line: int
+    order: str = ""
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """A page's blocks in order; hidden setup is a Python block too."""
+    content, order = page.read_text(encoding="utf-8"), ""
+    for token in _TOKEN.finditer(content):
+        group = "order" if token["language"] is None else "text"
+        line = content.count("\n", 0, token.start(group)) + 1
+        if group == "text":
+            yield Block(token["language"], token["text"], line, order)
+            order = ""
+        elif token["order"].startswith("setup\n"):
+            yield Block("python", token["order"].removeprefix("setup\n"), line + 1)
+        else:
+            order = token["order"].strip()
+
+
+def commands(block: Block) -> Iterator[tuple[str, str]]:
+    """Each command after a `$` in a console block, without its comment, and its output."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.replace("\\\n", " ").partition("\n")
+        yield command.split("  #")[0].strip(), output.strip()

@@ -1,0 +1,164 @@
+"""A reader who does what a page says: writes its files, starts its servers, runs its code."""
+
+import ast
+import asyncio
+import inspect
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+from typer.main import get_command
+from websockets.sync.client import connect
+
+from openenv.cli.__main__ import app
+from tests.docs.blocks import ROOT, Block, blocks, commands
+
+ADDRESS = "http://localhost:8000"
+READY = re.compile(r"serving \S+ on (http://\S+)")
+EXPECTED = re.compile(r"^\s*print\(.*\)\s+# (?P<text>.+)$", re.MULTILINE)
+COMMAND_LIMIT_S = 20
+
+
+class Reader:
+    """Reads one page in an empty folder, beside a copy of the repository's environments.
+
+    `openenv serve` is started when the first block needs it, on a free port, in the place of the
+    server before it; in the page's code that port stands where the page says 8000.
+    """
+
+    def __init__(self, page: Path, folder: Path) -> None:
+        self.page = page
+        self._folder = folder
+        self._module = types.ModuleType("page")
+        self._wanted: tuple[list[str], dict[str, str], str] | None = None
+        self._url = ADDRESS
+        self._server = ExitStack()
+        (folder / "envs").symlink_to(ROOT / "envs")
+
+    def read(self) -> None:
+        """Does all that the page says, from top to bottom."""
+        sys.modules["page"] = self._module  # where pickle finds what a page defines
+        with self._server:
+            for block in blocks(self.page):
+                if block.order.startswith("file "):
+                    path = self._folder / block.order.removeprefix("file ")
+                    path.write_text(self._addressed(block.text))
+                elif block.language == "python":
+                    self._python(block)
+                elif block.order.startswith("frames "):
+                    self._frames(block)
+                elif block.language == "console":
+                    for command, output in commands(block):
+                        self._command(command, output)
+
+    def _python(self, block: Block) -> None:
+        source = "\n" * (block.line - 1) + self._addressed(block.text)
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        code = compile(source, str(self.page), "exec", flags=flags, dont_inherit=True)
+        if block.order == "compile":
+            return
+        printed = StringIO()
+        with redirect_stdout(printed):
+            if code.co_flags & inspect.CO_COROUTINE:
+                asyncio.run(types.FunctionType(code, vars(self._module))())
+            else:
+                exec(code, vars(self._module))
+        expected = [match["text"].strip('"') for match in EXPECTED.finditer(block.text)]
+        lines = iter(printed.getvalue().splitlines())
+        missing = [text for text in expected if text not in lines]
+        assert not missing, f"{self.page.name}:{block.line} printed {printed.getvalue()!r}"
+
+    def _frames(self, block: Block) -> None:
+        url = self._addressed(block.order.removeprefix("frames ").replace("ws:", "http:"))
+        with connect(url.replace("http:", "ws:"), proxy=None) as socket:
+            for line in block.text.splitlines():
+                if line.startswith("→ "):
+                    socket.send(line.removeprefix("→ "))
+                else:
+                    answer = socket.recv(COMMAND_LIMIT_S)
+                    assert like(line.removeprefix("← "), str(answer)), answer
+
+    def _command(self, command: str, output: str) -> None:
+        words = shlex.split(command)
+        settings = {}
+        while "=" in words[0]:
+            name, _, value = words.pop(0).partition("=")
+            settings[name] = value
+        match words:
+            case ["openenv", "serve", *arguments]:
+                get_command(app).commands["serve"].make_context("serve", list(arguments))  # type: ignore[attr-defined]
+                self._wanted = arguments, settings, output.partition(" on ")[0]
+            case ["openenv", *arguments]:
+                self._run([sys.executable, "-m", "openenv.cli", *arguments], output)
+            case ["python", name]:
+                self._run([sys.executable, name], output)
+            case ["curl", *_] if shutil.which("curl"):
+                self._run(shlex.split(self._addressed(command)), output)
+            case ["make", target]:
+                assert re.search(f"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+            case [("curl" | "pip" | "docker" | "uvicorn"), *_]:
+                pass
+            case _:
+                raise AssertionError(f"{self.page.name} says {command!r}; who runs that?")
+
+    def _run(self, command: list[str], output: str) -> None:
+        run = subprocess.run(
+            command,
+            cwd=self._folder,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_LIMIT_S,
+            check=False,
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert like(output, run.stdout.strip()), run.stdout
+
+    def _addressed(self, text: str) -> str:
+        """A text with the address of the server that the page has started last."""
+        if ADDRESS in text and self._wanted is not None:
+            self._server.close()
+            arguments, settings, greeting = self._wanted
+            self._url, said = self._server.enter_context(served(arguments, settings, self._folder))
+            assert said.startswith(greeting)
+            self._wanted = None
+        return text.replace(ADDRESS, self._url)
+
+
+def like(shown: str, said: str) -> bool:
+    """Whether a text is what a page shows, where `…` is anything and nothing is whatever comes."""
+    return not shown or re.fullmatch(".*".join(map(re.escape, shown.split("…"))), said) is not None
+
+
+@contextmanager
+def served(
+    arguments: list[str], settings: dict[str, str], folder: Path
+) -> Iterator[tuple[str, str]]:
+    """The address and the greeting of a server, started as the page says, but on a free port."""
+    command = [sys.executable, "-m", "openenv.cli", "serve", *arguments, "--port", "0"]
+    environ = {**os.environ, **settings}
+    with subprocess.Popen(
+        command, cwd=folder, env=environ, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        try:
+            lines = []
+            for line in process.stderr:
+                lines.append(line)
+                if ready := READY.search(line):
+                    yield ready[1], line
+                    break
+            else:
+                raise AssertionError("the server did not start:\n" + "".join(lines))
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.communicate()
+    assert process.returncode == 0
