@@ -1,7 +1,7 @@
 """Measure this package, the peer and the bare floor side by side.
 
-Every round starts each contestant afresh, one after the other, so that a machine that slows down
-slows all of them. Written to `results.json` (every number) and `RESULTS.md` (tables and goals).
+Every round starts each server afresh; then they take turns, a second at a time, so that a machine
+that slows down slows all of them. Written to `results.json` (every number) and `RESULTS.md`.
 
     python benchmarks/bench.py                        the whole run
     python benchmarks/bench.py --quick --out DIR      a smoke run, in seconds
@@ -15,13 +15,13 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from contestants import CONTESTANTS, HERE, PACKAGES, PEER_PYTHON
-from rounds import Plan, Values, package_round, serve_round
-from table import goals, summarise, tables
+from rounds import Plan, Values, package_round, server_round
+from table import Rounds, goals, summarise, tables
 
 ROUNDS = 5
 QUICK_NAMES = ("inline", "thread", "websockets", "ours")
@@ -29,12 +29,15 @@ FULL = Plan(seconds=1.0, idle_share=1.0)
 QUICK = Plan(seconds=0.1, idle_share=0.01)
 LIBRARIES = ("websockets", "uvicorn", "fastapi", "pydantic", "uvloop")
 METHOD = """\
-Medians over {rounds} rounds, with the range in brackets. Within a round every contestant gets a
-fresh server, one after the other. The load comes from one generator (`loadgen.py`: a WebSocket
+Medians over {rounds} rounds, with the range in brackets. Every round starts fresh servers, which
+then take turns, a second at a time: all wait, then all have one session, and so on. A ratio in the
+goals is the median of the rounds' ratios; "at best" compares the best rounds of both, which a busy
+machine disturbs least. The load comes from one generator (`loadgen.py`: a WebSocket
 client of a few lines, no library, in a process of its own), the same for all, so that the client
 costs each server's row the same; a package's own clients are measured with one session. Each
 session sends its next step as soon as the last one is answered. CPU time is the kernel's CPU
-clock of the server's processes, system time included. Nothing is pinned to a core.
+clock of the server's processes, system time included. Nothing is pinned to a core. Each package
+runs as pip installs it, which for the peer is without uvloop.
 `websockets` (an echo) and `asgi` (uvicorn and a fixed answer) do no work: they are the floor.
 """
 
@@ -66,7 +69,7 @@ def machine() -> str:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    names = [*(one.name for one in CONTESTANTS), *PACKAGES]
+    names = list({one.name: None for one in (*CONTESTANTS, *PACKAGES)})
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -82,26 +85,24 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def play(only: Sequence[str], plan: Plan) -> dict[str, Values]:
     """One round of everybody."""
-    values = {}
-    for contestant in CONTESTANTS:
-        if contestant.name in only:
-            values[contestant.name] = serve_round(contestant, plan)
-            print(f"  {contestant.name}", file=sys.stderr, flush=True)
-    for name, package in PACKAGES.items():
-        if name in only and name not in values:
-            values[name] = package_round(package)
+    values = server_round([one for one in CONTESTANTS if one.name in only], plan)
+    for package in PACKAGES:
+        if package.name in only:
+            values.setdefault(package.name, {}).update(package_round(package))
     return values
 
 
-def report(summary: Mapping[str, Mapping[str, Mapping[str, float]]], rounds: int) -> str:
+def report(rounds: Rounds) -> str:
     """The whole of RESULTS.md."""
+    summary = summarise(rounds)
+    count = max(map(len, rounds.values()))
     about = "\n".join(f"- `{one.name}`: {one.about}" for one in CONTESTANTS if one.name in summary)
     parts = [
         "# Benchmark results",
         machine(),
-        METHOD.format(rounds=rounds).rstrip(),
+        METHOD.format(rounds=count).rstrip(),
         about,
-        f"## Goals\n\n{goals(summary)}",
+        f"## Goals\n\n{goals(rounds)}",
         *tables(summary),
     ]
     return "\n\n".join(parts) + "\n"
@@ -119,11 +120,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"round {index + 1} of {chosen.rounds}", file=sys.stderr)
         for name, values in play(chosen.only, QUICK if chosen.quick else FULL).items():
             rounds.setdefault(name, []).append(values)
-    summary = summarise(rounds)
     chosen.out.mkdir(parents=True, exist_ok=True)
-    document = {"machine": machine(), "summary": summary, "rounds": rounds}
+    document = {"machine": machine(), "summary": summarise(rounds), "rounds": rounds}
     (chosen.out / "results.json").write_text(json.dumps(document, indent=1) + "\n")
-    (chosen.out / "RESULTS.md").write_text(report(summary, chosen.rounds))
+    (chosen.out / "RESULTS.md").write_text(report(rounds))
     print(f"{time.perf_counter() - began:.0f} s, written to {chosen.out}", file=sys.stderr)
 
 

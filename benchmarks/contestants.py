@@ -16,7 +16,7 @@ class Contestant:
     """A server under test.
 
     `clients` are the kinds of `own_client.py` that drive it, `idle_sessions` is how many sessions
-    it has to hold while nothing happens, `most_busy` how many may step at the same time.
+    it has to hold while nothing happens.
     """
 
     name: str
@@ -24,7 +24,6 @@ class Contestant:
     python: str
     clients: tuple[str, ...]
     idle_sessions: int
-    most_busy: int = 64
 
     def serve(self, sessions: int) -> list[str]:
         """The arguments that serve it, with PORT for the port."""
@@ -53,7 +52,7 @@ CONTESTANTS = (
     Contestant("websockets", "floor: bare echo", sys.executable, ("bare-sync", "bare-async"), 1000),
     Contestant("asgi", "floor: uvicorn, fixed answer", sys.executable, (), 1000),
 )
-PACKAGES = {"ours": Package("ours", sys.executable), "peer": Package("peer", PEER_PYTHON)}
+PACKAGES = (Package("ours", sys.executable), Package("peer", PEER_PYTHON))
 
 
 def environment(python: str) -> dict[str, str]:

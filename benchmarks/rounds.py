@@ -1,10 +1,10 @@
-"""One round: every number of one contestant, with a fresh server."""
+"""One round: every number of every contestant, with fresh servers."""
 
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -71,6 +71,11 @@ def speed(run: dict[str, Any]) -> Values:
     }
 
 
+def prefixed(prefix: str, values: Values) -> Values:
+    """Values under the names that the tables know."""
+    return {f"{prefix}.{name}": value for name, value in values.items()}
+
+
 def idle(server: Server, load: Generator, sessions: int) -> Values:
     """Open sessions one after another and look at what holding them costs."""
     empty = memory_mb(server.pid)
@@ -94,9 +99,34 @@ def loaded(server: Server, load: Generator, sessions: int, seconds: float) -> Va
     return {**speed(run), "server_us": spent / len(run["latencies"]) * 1e6}
 
 
-def driven(contestant: Contestant, server: Server, seconds: float) -> Values:
+def waiting(contestant: Contestant, server: Server, plan: Plan) -> Values:
+    """Sessions that do nothing."""
+    sessions = max(1, int(contestant.idle_sessions * plan.idle_share))
+    with generator(server.port) as load:
+        values = idle(server, load, sessions)
+        load.tell("close")
+    return prefixed("idle", values)
+
+
+def one(contestant: Contestant, server: Server, plan: Plan) -> Values:
+    """One busy session."""
+    with generator(server.port) as load:
+        load.tell("open 1")
+        return prefixed("one", loaded(server, load, 1, plan.seconds))
+
+
+def many(contestant: Contestant, server: Server, plan: Plan) -> Values:
+    """Many busy sessions."""
+    with generator(server.port) as load:
+        load.tell(f"open {MANY}")
+        return prefixed("many", loaded(server, load, MANY, plan.seconds))
+
+
+def driven(contestant: Contestant, server: Server, plan: Plan) -> Values:
     """One session with each of the contestant's own clients."""
-    command = [contestant.python, str(HERE / "own_client.py"), str(server.port), str(seconds)]
+    if not contestant.clients:
+        return {}
+    command = [contestant.python, str(HERE / "own_client.py"), str(server.port), str(plan.seconds)]
     environ = environment(contestant.python)
     _, printed = command_cpu_s([*command, *contestant.clients], environ)
     runs = json.loads(printed.splitlines()[-1])
@@ -105,25 +135,26 @@ def driven(contestant: Contestant, server: Server, seconds: float) -> Values:
     }
 
 
-def serve_round(contestant: Contestant, plan: Plan) -> Values:
-    """Everything about one server, which is started for it and stopped after it."""
-    held = max(1, int(contestant.idle_sessions * plan.idle_share))
-    many = min(MANY, contestant.most_busy)
-    arguments = contestant.serve(max(held, many) + SPARE_SESSIONS)
-    values: Values = {}
-    with running(contestant.python, arguments, environment(contestant.python)) as server:
-        values |= {"start.cpu_s": server.start_cpu_s, "start.wall_s": server.start_wall_s}
-        with generator(server.port) as load:
-            values |= {f"idle.{key}": v for key, v in idle(server, load, held).items()}
-            load.tell("close")
-        with generator(server.port) as load:
-            for label, count, missing in (("one", 1, 1), ("many", many, many - 1)):
-                load.tell(f"open {missing}")
-                numbers = loaded(server, load, count, plan.seconds)
-                values |= {f"{label}.{key}": v for key, v in numbers.items()}
-            load.tell("close")
-        if contestant.clients:
-            values |= driven(contestant, server, plan.seconds)
+PHASES = (waiting, one, many, driven)
+
+
+def server_round(contestants: Sequence[Contestant], plan: Plan) -> dict[str, Values]:
+    """Start every server, then let them take turns in each phase."""
+    values: dict[str, Values] = {}
+    with ExitStack() as stack:
+        servers = []
+        for contestant in contestants:
+            arguments = contestant.serve(max(contestant.idle_sessions, MANY) + SPARE_SESSIONS)
+            environ = environment(contestant.python)
+            server = stack.enter_context(running(contestant.python, arguments, environ))
+            servers.append((contestant, server))
+            values[contestant.name] = {
+                "start.cpu_s": server.start_cpu_s,
+                "start.wall_s": server.start_wall_s,
+            }
+        for phase in PHASES:
+            for contestant, server in servers:
+                values[contestant.name] |= phase(contestant, server, plan)
     return values
 
 

@@ -28,13 +28,24 @@ class Goal:
         """Whether `value` is good enough."""
         return value >= self.limit if self.at_least else value <= self.limit
 
-    def measured(self, summary: Summary) -> float | None:
-        """The median, or the ratio of medians; None where a contestant didn't take part."""
-        try:
-            ours = summary[self.ours][self.metric]["median"]
-            return ours / summary[self.theirs][self.metric]["median"] if self.theirs else ours
-        except KeyError:
-            return None
+    def values(self, rounds: Rounds) -> list[float]:
+        """What each round measured: the metric, or its ratio; none if somebody didn't take part."""
+        ours = column(rounds, self.ours, self.metric)
+        if self.theirs is None:
+            return ours
+        theirs = column(rounds, self.theirs, self.metric)
+        return [one / other for one, other in zip(ours, theirs, strict=False)]
+
+    def at_best(self, rounds: Rounds) -> float:
+        """The same of the best rounds."""
+        best = max if self.at_least else min
+        ours = best(column(rounds, self.ours, self.metric))
+        return ours / best(column(rounds, self.theirs, self.metric)) if self.theirs else ours
+
+
+def column(rounds: Rounds, name: str, metric: str) -> list[float]:
+    """One number of one contestant, in every round that has it."""
+    return [one[metric] for one in rounds.get(name, ()) if metric in one]
 
 
 GOALS = (
@@ -122,15 +133,17 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def goals(summary: Summary) -> str:
+def goals(rounds: Rounds) -> str:
     """Each goal beside what was measured."""
     rows = []
     for goal in GOALS:
-        if (value := goal.measured(summary)) is not None:
+        if values := goal.values(rounds):
+            value = median(values)
+            mark = "✓" if goal.reached(value) else "✗"
             rows.append(
-                [goal.title, goal.wanted, f"{value:.3g}", "✓" if goal.reached(value) else "✗"]
+                [goal.title, goal.wanted, f"{value:.3g}", f"{goal.at_best(rounds):.3g}", mark]
             )
-    return grid(["goal", "wanted", "measured", ""], rows)
+    return grid(["goal", "wanted", "measured", "at best", ""], rows)
 
 
 def tables(summary: Summary) -> Iterable[str]:
