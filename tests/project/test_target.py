@@ -103,6 +103,18 @@ def test_of_several_environments_one_must_be_named(tmp_path: Path) -> None:
     assert resolve(f"{path}:Louder").served.__name__ == "Louder"
 
 
+def test_an_unfinished_environment_is_told_what_it_lacks(tmp_path: Path) -> None:
+    half = """
+        from openenv import Action, Environment, Observation
+
+        class Half(Environment[Action, Observation]):
+            def reset(self):
+                return Observation()
+    """
+    assert "Half in" in (text := refusal(write(tmp_path / "half.py", half)))
+    assert "does not define step" in text
+
+
 def test_an_imported_environment_is_not_one_that_the_file_defines(tmp_path: Path) -> None:
     write(tmp_path / "library.py", ECHO)
     path = write(tmp_path / "user.py", "from library import Echo\n")

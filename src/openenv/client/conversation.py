@@ -161,7 +161,7 @@ class Conversation:
             except Exception as error:
                 fatal = isinstance(error, SessionError) and error.code in _ENDING
                 if fatal or protocol.turn is not Turn.IDLE:
-                    self.lose(f"{request.op}() failed ({error})")
+                    self.lose(f"the last {request.op}() ended in {type(error).__name__}")
                 raise
             finally:  # also when it was interrupted, wherever it stood
                 if protocol.turn is not Turn.IDLE:

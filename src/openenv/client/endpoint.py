@@ -90,11 +90,10 @@ def normalised(base_url: str) -> str:
     Raises:
         ConfigurationError: it is no address of a server.
     """
-    url = base_url.strip().rstrip("/")
-    url = url if "://" in url else f"http://{url}"
-    scheme, rest = url.split("://", 1)
+    url = base_url.strip()
+    scheme, rest = (url if "://" in url else f"http://{url}").split("://", 1)
     scheme = {"ws": "http", "wss": "https"}.get(scheme.lower(), scheme.lower())
-    parts = urlsplit(f"{scheme}://{rest}")
+    parts = urlsplit(f"{scheme}://{rest.rstrip('/')}")
     try:
         usable = scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:

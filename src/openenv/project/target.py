@@ -167,7 +167,7 @@ def _imports(frame: traceback.FrameSummary) -> bool:
 
 
 def _only_environment(module: ModuleType, text: str) -> Any:
-    found = _environments(module)
+    found = [cls for cls in _environments(module) if not inspect.isabstract(cls)]
     if len(found) == 1:
         return found[0]
     names = [environment.__name__ for environment in found]
@@ -176,6 +176,12 @@ def _only_environment(module: ModuleType, text: str) -> Any:
             f"{text} defines {len(names)} environments ({', '.join(names)}); say which, as "
             f"{text}:{names[0]}"
         )
+    for unfinished in _environments(module):
+        missing = ", ".join(sorted(unfinished.__abstractmethods__))
+        raise TargetError(
+            f"{unfinished.__name__} in {text} does not define {missing}; write it, or name what "
+            f"is to be served, as {text}:NAME"
+        )
     raise TargetError(
         f"{text} defines no subclass of Environment; write one, or name what is to be served, as "
         f"{text}:NAME"
@@ -183,14 +189,13 @@ def _only_environment(module: ModuleType, text: str) -> Any:
 
 
 def _environments(module: ModuleType) -> list[type[Any]]:
-    """The environment classes that a module defines itself and that can be instantiated."""
+    """The environment classes that a module defines itself, unfinished ones included."""
     return [
         value
         for value in vars(module).values()
         if inspect.isclass(value)
         and issubclass(value, Environment)
         and value.__module__ == module.__name__
-        and not inspect.isabstract(value)
     ]
 
 

@@ -214,7 +214,8 @@ class SessionCapacityError(SessionError):
         super().__init__(
             message
             or f"Server at capacity: {active_sessions}/{max_sessions} sessions active; close one, "
-            "raise MAX_CONCURRENT_ENVS on the server, or connect with wait_s to queue for a slot",
+            "connect with wait_s to queue for a slot, or raise the server's MAX_CONCURRENT_ENVS "
+            "(without effect where the environment allows one session)",
             active_sessions=active_sessions,
             max_sessions=max_sessions,
         )

@@ -1,0 +1,66 @@
+"""What newcomers do wrong, and what they are told."""
+
+import asyncio
+
+import pytest
+
+from openenv import (
+    Action,
+    ConfigurationError,
+    EnvClient,
+    Environment,
+    GenericEnvClient,
+    ModeError,
+    Observation,
+    ReplyTimeout,
+    SessionLost,
+    State,
+    local,
+)
+from openenv.runtime.limits import Limits
+from tests.serving import serving
+
+
+class Slow(Environment[Action, Observation]):
+    """Is never done in time."""
+
+    HOST = "inline"
+
+    async def reset_async(self) -> Observation:
+        return Observation()
+
+    async def step_async(self, action: Action) -> Observation:
+        await asyncio.Event().wait()
+        return Observation()
+
+
+class SlowClient(EnvClient[Action, Observation, State]):
+    """Its client."""
+
+
+async def test_a_result_that_is_read_without_await_says_so() -> None:
+    async with local(Slow, client_class=SlowClient) as env:
+        with pytest.raises(ModeError, match="write `await`"):
+            _ = env.reset().observation
+
+
+@pytest.mark.parametrize("address", ["", "http://", "https:///path", "ftp://host", "http://host:0"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="http://localhost:8000, got"):
+        GenericEnvClient(base_url=address)
+
+
+def test_a_lost_episode_is_told_in_one_sentence() -> None:
+    with (
+        serving(Slow, limits=Limits(capacity=1)) as served,
+        GenericEnvClient(base_url=f"http://127.0.0.1:{served.port}") as env,
+    ):
+        env.reset()
+        with pytest.raises(ReplyTimeout):
+            env.step({}, timeout_s=0.05)
+        with pytest.raises(SessionLost) as lost:
+            env.step({})
+    assert lost.value.message == (
+        "step() has no episode to go on with: the last step() ended in ReplyTimeout; "
+        "call reset() to begin a new one"
+    )
