@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from websockets.exceptions import ConnectionClosed
-from websockets.frames import Frame
+from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 from websockets.server import ServerProtocol
@@ -103,32 +103,34 @@ class Deaf:
 
     Attributes:
         hung: after that many answers it says nothing more.
+        said: the answers it has given.
         pings: the pings it has seen.
     """
 
     def __init__(self, hung: int | None = None) -> None:
         self.hung = hung
         self.pings = 0
+        self.said = 0
         self.left = threading.Event()
 
     def __call__(self, connection: socket.socket) -> None:
         protocol = ServerProtocol()
-        answers = 0
         try:
             while protocol.state is not State.CLOSED and (data := connection.recv(65536)):
                 protocol.receive_data(data)
                 for event in protocol.events_received():
-                    if isinstance(event, Request):
-                        protocol.send_response(protocol.accept(event))
-                    elif not isinstance(event, Frame):
-                        raise AssertionError(f"a server got {event!r}")
-                    elif event.opcode.name == "PING":
-                        self.pings += 1
-                    elif event.opcode.name == "TEXT" and answers != self.hung:
-                        answers += 1
-                        protocol.send_text(answer(str(answers)).encode())
+                    self._take(protocol, event)
                 for out in protocol.data_to_send():
                     if out[:1] != b"\x8a":  # no pong
                         connection.sendall(out)
         finally:
             self.left.set()
+
+    def _take(self, protocol: ServerProtocol, event: object) -> None:
+        if isinstance(event, Request):
+            protocol.send_response(protocol.accept(event))
+        elif isinstance(event, Frame) and event.opcode is Opcode.PING:
+            self.pings += 1
+        elif isinstance(event, Frame) and event.opcode is Opcode.TEXT and self.said != self.hung:
+            self.said += 1
+            protocol.send_text(answer(str(self.said)).encode())

@@ -66,7 +66,20 @@ class TwoColoured:
             result = blocking()
             return Ready(result) if self._inside_override else result
 
+        return self._pending(name, blocking, awaiting)
+
+    def _pending(
+        self,
+        name: str,
+        blocking: Callable[[], ResultT],
+        awaiting: Callable[[], Coroutine[Any, Any, ResultT]],
+    ) -> Pending[ResultT]:
         def block() -> ResultT:
+            if self._colour is Colour.AWAITING:
+                raise ModeError(
+                    f"the result of {name}() was read before it was awaited: write `await` in "
+                    "front of the call, this client is in awaiting mode since its first use"
+                )
             self._claim(Colour.BLOCKING)
             return blocking()
 
@@ -100,6 +113,9 @@ class TwoColoured:
             coroutine.send(None)
         except StopIteration as stop:
             return Ready(stop.value) if outer else stop.value
+        except RuntimeError as error:
+            if str(error) != "no running event loop":
+                raise
         finally:
             self._inside_override = outer
             coroutine.close()
@@ -112,8 +128,12 @@ class TwoColoured:
 def _either(method: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: TwoColoured, *args: Any, **kwargs: Any) -> Any:
-        blocks = self._blocks()
-        coroutine = method(self, *args, **kwargs)
-        return self._run_blocking(coroutine) if blocks else coroutine
+        if self._blocks():
+            return self._run_blocking(method(self, *args, **kwargs))
+        return self._pending(
+            method.__name__,
+            lambda: self._run_blocking(method(self, *args, **kwargs)),
+            lambda: method(self, *args, **kwargs),
+        )
 
     return call

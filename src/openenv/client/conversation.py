@@ -66,12 +66,17 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 class Conversation:
     """One client's session: whether there is one, and what became of it.
 
+    Args:
+        wait_s: how long the server may let a new session queue before its first answer.
+
     Attributes:
         protocol: the current connection's turns, `None` while there is no connection.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wait_s: float = 0.0) -> None:
         self.protocol: ClientProtocol | None = None
+        self._wait_s = wait_s
+        self._admitted = False
         self._lost: str | None = None
         self._steps = 0
         self._free = threading.Lock()
@@ -79,6 +84,7 @@ class Conversation:
     def adopt(self) -> None:
         """A connection stands ready."""
         self.protocol = ClientProtocol()
+        self._admitted = False
         self._lost = None
         self._steps = 0
 
@@ -156,8 +162,11 @@ class Conversation:
                 raise SessionLost("connect() made no connection")
             try:
                 frame = protocol.send(request)
-                answer: Any = yield Exchange(frame, timeout_s)
-                return protocol.receive(answer)
+                queueing = 0.0 if self._admitted else self._wait_s
+                answer: Any = yield Exchange(frame, timeout_s + queueing)
+                data = protocol.receive(answer)
+                self._admitted = True
+                return data
             except Exception as error:
                 fatal = isinstance(error, SessionError) and error.code in _ENDING
                 if fatal or protocol.turn is not Turn.IDLE:

@@ -55,13 +55,41 @@ class Endpoint:
         if host == "localhost" or host.endswith(".localhost"):
             return True
         try:
-            return ipaddress.ip_address(host).is_loopback
+            address = ipaddress.ip_address(host)
         except ValueError:
             return False
+        return address.is_loopback or address.is_unspecified
+
+    @property
+    def proxy(self) -> str | None:
+        """The proxy that the environment names for it, if it does.
+
+        Raises:
+            ConnectFailed: it is of a kind that clients cannot use.
+        """
+        from urllib.request import getproxies, proxy_bypass
+
+        url = urlsplit(self.ws_url)
+        if self.is_local or proxy_bypass(url.netloc.rpartition("@")[2]):
+            return None
+        proxies = getproxies()
+        proxy = proxies.get("https" if url.scheme == "wss" else "http") or proxies.get("all")
+        if not proxy:
+            return None
+        proxy = proxy if "://" in proxy else f"http://{proxy}"
+        if (scheme := urlsplit(proxy).scheme) != "http":
+            raise self.failed(
+                f"the proxy that the environment names speaks {scheme}, only http proxies work; "
+                "NO_PROXY excepts hosts"
+            )
+        return proxy
 
     def failed(self, why: object, status: int | None = None) -> ConnectFailed:
         """The error of an attempt to connect that failed."""
-        refused = isinstance(why, ConnectionError | TimeoutError)
+        cause = getattr(why, "__cause__", None)  # of a handshake that was cut off
+        refused = isinstance(why, ConnectionError | TimeoutError) or isinstance(
+            cause, ConnectionError | EOFError
+        )
         return ConnectFailed(
             f"Failed to connect to {self.ws_url}: {why or type(why).__name__}; is the server "
             "running, and is this its address?",
@@ -93,12 +121,12 @@ def normalised(base_url: str) -> str:
     url = base_url.strip()
     scheme, rest = (url if "://" in url else f"http://{url}").split("://", 1)
     scheme = {"ws": "http", "wss": "https"}.get(scheme.lower(), scheme.lower())
-    parts = urlsplit(f"{scheme}://{rest.rstrip('/')}")
     try:
+        parts = urlsplit(f"{scheme}://{rest.rstrip('/')}")
         usable = scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
-    if not usable:
+    if not usable or any(character.isspace() for character in url):
         raise ConfigurationError(
             f"base_url must be a server's address such as http://localhost:8000, got {base_url!r}"
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
+import weakref
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -59,7 +61,8 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
     Args:
         base_url: the server's address.
         connect_timeout_s: for one attempt to connect.
-        message_timeout_s: how long a call waits for its answer, unless it says otherwise.
+        message_timeout_s: how long a call waits for its answer, unless it says otherwise; `None`
+            for ever.
         max_message_size_mb: the largest answer that is read.
         websocket_ping_interval_s: how often a quiet connection is pinged; `None` never.
         websocket_ping_timeout_s: how long a ping may stay unanswered; `None` for ever.
@@ -75,13 +78,13 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
 
     _conversation: Conversation
     _socket: BlockingTransport | AwaitingTransport | None
-    _sync_client: SyncEnvClient[ActT, ObsT, StateT] | None
+    _sync_client: weakref.ref[SyncEnvClient[ActT, ObsT, StateT]] | None
 
     def __init__(
         self,
         base_url: str | None = None,
         connect_timeout_s: float = 10.0,
-        message_timeout_s: float = 60.0,
+        message_timeout_s: float | None = 60.0,
         max_message_size_mb: float = 100.0,
         websocket_ping_interval_s: float | None = 20.0,
         websocket_ping_timeout_s: float | None = 20.0,
@@ -108,7 +111,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             int(max_message_size_mb * 1024 * 1024),
             wait_s,
         )
-        self._message_timeout = message_timeout_s
+        self._message_timeout = math.inf if message_timeout_s is None else message_timeout_s
         self._mode = settings.client_mode() if mode is None else settings.mode(mode)
         self._start_afresh()
 
@@ -191,10 +194,12 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         """The blocking form of this client, precisely typed."""
         from openenv.client.sync_client import SyncEnvClient
 
-        if self._sync_client is None:
+        made = None if self._sync_client is None else self._sync_client()
+        if made is None:
             self._claim(Colour.BLOCKING)
-            self._sync_client = SyncEnvClient(self)
-        return self._sync_client
+            made = SyncEnvClient(self)
+            self._sync_client = weakref.ref(made)  # a cycle would keep what the user let go
+        return made
 
     def __enter__(self) -> Self:
         """Connects, blocking."""
@@ -265,7 +270,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             self._conversation.adopt()
 
     def _start_afresh(self) -> None:
-        self._conversation = Conversation()
+        self._conversation = Conversation(self._endpoint.wait_s)
         self._socket = None
         self._sync_client = None
         self._pid = os.getpid()

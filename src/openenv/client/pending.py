@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, TypeVar
 
+ResultT = TypeVar("ResultT")
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 
 
@@ -32,7 +33,7 @@ class Pending(Coroutine[Any, Any, ResultT_co], Generic[ResultT_co]):
         self._awaiting = awaiting
         self._blocking = blocking
         self._coroutine: Coroutine[Any, Any, ResultT_co] | None = None
-        self._result: list[ResultT_co] = []
+        self._outcome: Callable[[], ResultT_co] | None = None
 
     def __await__(self) -> Generator[Any, None, ResultT_co]:
         """Does the call on the event loop."""
@@ -52,18 +53,20 @@ class Pending(Coroutine[Any, Any, ResultT_co], Generic[ResultT_co]):
 
     def __getattr__(self, name: str) -> Any:
         """An attribute of the result, for which the call is done at once."""
-        if name.startswith("__"):
+        if name.startswith("cr_") and self._coroutine is not None:
+            return getattr(self._coroutine, name)
+        if name.startswith(("_", "cr_", "gi_")):  # event loops and notebooks look for these
             raise AttributeError(name)
-        if not self._result:
-            self._result.append(self._blocking())
-        return getattr(self._result[0], name)
+        if self._outcome is None:
+            self._outcome = _outcome(self._blocking)
+        return getattr(self._outcome(), name)
 
     def __repr__(self) -> str:
         return f"<{self._name}: await it, or read an attribute of its result>"
 
     def __del__(self) -> None:
         """Warns, as a coroutine does, of a call that was never done."""
-        if self._coroutine is None and not self._result:
+        if self._coroutine is None and self._outcome is None:
             warnings.warn(
                 f"{self._name} was never awaited, so it was not done", RuntimeWarning, stacklevel=2
             )
@@ -72,6 +75,20 @@ class Pending(Coroutine[Any, Any, ResultT_co], Generic[ResultT_co]):
         if self._coroutine is None:
             self._coroutine = self._awaiting()
         return self._coroutine
+
+
+def _outcome(call: Callable[[], ResultT]) -> Callable[[], ResultT]:
+    """Makes a call, once; gives a function that returns its result or raises its error."""
+    try:
+        result = call()
+    except Exception as error:  # noqa: BLE001  # raised by whoever asks
+        failure = error
+
+        def fail() -> ResultT:
+            raise failure
+
+        return fail
+    return lambda: result
 
 
 class Ready(Generic[ResultT_co]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, cast
 
@@ -47,9 +48,10 @@ class SyncEnvClient(Generic[ActT, ObsT, StateT]):
         options = {} if timeout_s is None else {"timeout_s": timeout_s}
         return cast("StepResult[ObsT]", self._client.step(action, **options))
 
-    def state(self) -> StateT:
-        """Where the episode stands; errors as `EnvClient.state`."""
-        return cast("StateT", self._client.state())
+    def state(self, timeout_s: float | None = None) -> StateT:
+        """Where the episode stands; arguments and errors as `EnvClient.state`."""
+        options = {} if timeout_s is None else {"timeout_s": timeout_s}
+        return cast("StateT", self._client.state(**options))
 
     def close(self) -> None:
         """Ends the session; when it returns the server has freed its slot."""
@@ -72,9 +74,13 @@ class SyncEnvClient(Generic[ActT, ObsT, StateT]):
         """Closes."""
         self.close()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as its client, whose blocking form it then is."""
+        return operator.methodcaller("sync"), (self._client,)
+
     def __getattr__(self, name: str) -> Any:
         """Anything else of the client; what it would await is done by the time it returns."""
-        value = getattr(self.__dict__["_client"], name)
+        value = getattr(self._client, name)
         if not inspect.iscoroutinefunction(value):
             return value
 

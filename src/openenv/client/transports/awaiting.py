@@ -49,7 +49,7 @@ class AwaitingSocket:
             ping_timeout=endpoint.ping_timeout,
             max_size=endpoint.max_message_bytes,
             compression=None,
-            proxy=None if endpoint.is_local else True,
+            proxy=endpoint.proxy,
             process_exception=lambda error: error,
         )
         try:

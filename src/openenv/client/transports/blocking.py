@@ -12,11 +12,11 @@ import socket
 import ssl
 import threading
 import time
-import urllib.request
 import weakref
+from base64 import b64encode
 from collections import deque
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidHandshake, InvalidStatus
@@ -246,7 +246,7 @@ def _open_socket(endpoint: Endpoint) -> socket.socket:
     host, secure = url.hostname or "", url.scheme == "wss"
     port = url.port or (443 if secure else 80)
     try:
-        opened: Any = _through_proxy(endpoint, host, port, secure) or socket.create_connection(
+        opened: Any = _through_proxy(endpoint, host, port) or socket.create_connection(
             (host, port), endpoint.connect_timeout
         )
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -258,20 +258,18 @@ def _open_socket(endpoint: Endpoint) -> socket.socket:
     return connection
 
 
-def _through_proxy(endpoint: Endpoint, host: str, port: int, secure: bool) -> socket.socket | None:
+def _through_proxy(endpoint: Endpoint, host: str, port: int) -> socket.socket | None:
     """A tunnel through the proxy that the environment names for this address, if it does."""
-    if endpoint.is_local or urllib.request.proxy_bypass(host):
+    if endpoint.proxy is None:
         return None
-    proxies = urllib.request.getproxies()
-    proxy = proxies.get("https" if secure else "http") or proxies.get("all")
-    if not proxy:
-        return None
-    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-    if parts.scheme != "http":
-        raise OSError(f"the proxy {parts.hostname} speaks {parts.scheme}; only http proxies work")
+    proxy = urlsplit(endpoint.proxy)
     tunnel = http.client.HTTPConnection(
-        parts.hostname or "", parts.port or 80, timeout=endpoint.connect_timeout
+        proxy.hostname or "", proxy.port or 80, timeout=endpoint.connect_timeout
     )
-    tunnel.set_tunnel(host, port)
+    headers = {}
+    if proxy.username is not None:
+        login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+        headers["Proxy-Authorization"] = f"Basic {b64encode(login.encode()).decode()}"
+    tunnel.set_tunnel(host, port, headers)
     tunnel.connect()
     return tunnel.sock

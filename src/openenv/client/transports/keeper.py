@@ -7,8 +7,8 @@ import threading
 import weakref
 from typing import Protocol
 
-INTERVAL_S = 1.0
-"""How often idle connections are looked after; servers wait far longer for a pong."""
+INTERVAL_S = 0.25
+"""How often idle connections are looked after; servers wait longer for a pong."""
 
 
 class Kept(Protocol):
@@ -50,7 +50,10 @@ class _Keeper:
 
     def _round(self) -> None:
         """Tends each connection; none is held between rounds, or it could never be given up."""
-        for kept in list(self._kept):
+        with self._lock:
+            all_kept = list(self._kept)
+        while all_kept:
+            kept = all_kept.pop()
             if not kept.tend():
                 self._kept.discard(kept)
 
