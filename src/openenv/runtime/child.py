@@ -15,6 +15,7 @@ from pydantic_core import from_json
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError
 from openenv.protocol.messages import Reply, Request
+from openenv.runtime.faults import text_of
 from openenv.runtime.host import BlockingCalls, session_factory
 from openenv.runtime.process import HEADER, KINDS
 from openenv.runtime.session import Session
@@ -29,7 +30,7 @@ def main() -> None:
         return
     try:
         session = _build(plan)
-    except Exception as error:  # noqa: BLE001  # told to the server
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # told to the server
         _write(replies, "error", _why(error).encode())
         return
     _write(replies, "ready", b"")
@@ -66,15 +67,15 @@ def _build(plan: bytes) -> Session:
     if main_file is not None and b"__main__" in parts:
         module = type(sys)("__openenv_main__")
         module.__dict__.update(runpy.run_path(main_file, run_name="__openenv_main__"))
-        sys.modules["__main__"] = module
+        sys.modules["__main__"] = sys.modules[module.__name__] = module
     make, action, observation, state = pickle.loads(parts)  # likewise
     return session_factory(EnvSpec.of(make, action, observation, state), tracebacks=tracebacks)()
 
 
-def _why(error: Exception) -> str:
+def _why(error: BaseException) -> str:
     if isinstance(error, EnvironmentFactoryError):
         return error.message
-    return f"the environment could not be loaded: {type(error).__name__}: {error}"
+    return f"the environment could not be loaded: {type(error).__name__}: {text_of(error)}"
 
 
 def _read(pipe: BinaryIO) -> bytes | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import signal
+import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -26,23 +28,37 @@ def contained(call: Call) -> object:
     """
     try:
         value = call()
-    except (Exception, KeyboardInterrupt):
+    except Exception:
         raise
     except BaseException as end:
-        raise _ended(end) from end
+        if _is_ctrl_c(end):
+            raise
+        raise ended(end) from end
     return _contained(value) if inspect.isawaitable(value) else value
 
 
 async def _contained(value: Awaitable[object]) -> object:
     try:
         return await value
-    except (Exception, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit):
+    except (Exception, asyncio.CancelledError, GeneratorExit):
         raise
     except BaseException as end:
-        raise _ended(end) from end
+        if _is_ctrl_c(end):
+            raise
+        raise ended(end) from end
 
 
-def _ended(end: BaseException) -> EnvironmentFailed:
+def _is_ctrl_c(end: BaseException) -> bool:
+    """Whether somebody wants the program to end: servers have other handlers for that."""
+    return (
+        isinstance(end, KeyboardInterrupt)
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+
+
+def ended(end: BaseException) -> EnvironmentFailed:
+    """The typed form of what an environment raised that is no `Exception`."""
     name = type(end).__name__
     how = f"called sys.exit({end.code!r})" if isinstance(end, SystemExit) else f"raised {name}"
     text = "" if isinstance(end, SystemExit) else f": {text_of(end)}"
@@ -88,4 +104,4 @@ def authors_traceback(error: Exception) -> str:
 
 
 def _sendable(text: str) -> str:
-    return text.encode(errors="replace").decode()
+    return text.encode(errors="backslashreplace").decode()

@@ -16,7 +16,7 @@ from openenv.env.environment import Environment
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
-from openenv.runtime.faults import Call, contained, text_of
+from openenv.runtime.faults import Call, contained, ended, text_of
 from openenv.runtime.session import Session
 
 ResultT = TypeVar("ResultT")
@@ -183,11 +183,12 @@ class Worker:
         future: asyncio.Future[ResultT] = loop.create_future()
 
         def work() -> None:
-            result, error = None, None
+            result: object = None
+            error: Exception | None = None
             try:
                 result = job()
             except BaseException as raised:  # noqa: BLE001  # handed to whoever waits
-                error = raised
+                error = raised if isinstance(raised, Exception) else ended(raised)
             with suppress(RuntimeError):  # the loop has closed: nobody waits any more
                 loop.call_soon_threadsafe(_deliver, future, result, error)
 
@@ -204,7 +205,7 @@ class Worker:
         self.calls.close()
 
 
-def _deliver(future: asyncio.Future[Any], result: object, error: BaseException | None) -> None:
+def _deliver(future: asyncio.Future[Any], result: object, error: Exception | None) -> None:
     if future.done():
         return
     if error is None:

@@ -23,6 +23,7 @@ HEADER = struct.Struct("!BI")
 KINDS = ("ready", "observation", "state", "error")
 MAX_ANSWER_BYTES = 1 << 28
 STDERR_TAIL_BYTES = 4096
+LAST_WORDS_S = 1.0
 
 
 class ProcessHost(Host):
@@ -32,9 +33,9 @@ class ProcessHost(Host):
     about its own observations and do nothing else to the server.
     """
 
-    def __init__(self, spec: EnvSpec, environ: Mapping[str, str], *, tracebacks: bool) -> None:
-        self._name = spec.name
-        self._plan = _plan(spec, tracebacks)
+    def __init__(self, name: str, plan: bytes, environ: Mapping[str, str]) -> None:
+        self._name = name
+        self._plan = plan
         self._environ = environ
         self._process: asyncio.subprocess.Process | None = None
         self._stderr: deque[bytes] = deque(maxlen=64)
@@ -69,8 +70,7 @@ class ProcessHost(Host):
         if process.stdin is not None:
             process.stdin.close()
         await process.wait()
-        if self._forwarding is not None:
-            await self._forwarding
+        await self._bury(process)
 
     def kill(self) -> None:
         """Kills the child and all that it started."""
@@ -101,15 +101,26 @@ class ProcessHost(Host):
     async def _crashed(self, process: asyncio.subprocess.Process) -> HostCrashed:
         self.kill()
         code = await process.wait()
-        if self._forwarding is not None:
-            await self._forwarding
+        await self._bury(process)
         tail = b"".join(self._stderr)[-STDERR_TAIL_BYTES:].decode(errors="replace")
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         return HostCrashed(
-            f"the process of {self._name} died ({how}); reset() begins a new session",
+            f"the process of {self._name} died ({_cause(code)}); reset() begins a new session",
             exit_code=code,
             stderr=tail,
         )
+
+    async def _bury(self, process: asyncio.subprocess.Process) -> None:
+        """Ends what a dead child has left running, and reads the last of what it said.
+
+        A process that left the child's group lives on; it may keep the pipe open, not us.
+        """
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        if self._forwarding is not None:
+            await asyncio.wait([self._forwarding], timeout=LAST_WORDS_S)
+            self._forwarding.cancel()
+        transport: asyncio.SubprocessTransport = process._transport  # type: ignore[attr-defined]
+        transport.close()
 
     async def _forward_stderr(self, process: asyncio.subprocess.Process) -> None:
         """Shows what the environment prints, and remembers the end of it."""
@@ -117,11 +128,26 @@ class ProcessHost(Host):
             return
         while chunk := await process.stderr.read(8192):
             self._stderr.append(chunk)
-            sys.stderr.write(chunk.decode(errors="replace"))
+            with suppress(OSError, ValueError):  # our own stderr may be closed
+                sys.stderr.write(chunk.decode(errors="replace"))
 
 
-def _plan(spec: EnvSpec, tracebacks: bool) -> bytes:
-    """All that the child needs to build the environment, for `openenv.runtime.child`."""
+def _cause(code: int) -> str:
+    """How a process ended, by its return code."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:  # a real-time signal has no name
+        return f"signal {-code}"
+
+
+def plan(spec: EnvSpec, *, tracebacks: bool) -> bytes:
+    """All that the child needs to build the environment, for `openenv.runtime.child`.
+
+    Raises:
+        ConfigurationError: a new process cannot import the environment.
+    """
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     try:
         parts = pickle.dumps((spec.make, spec.action, spec.observation, spec.state))

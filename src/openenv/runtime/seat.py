@@ -8,7 +8,13 @@ import math
 from collections.abc import Callable
 from enum import Enum
 
-from openenv.protocol.errors import HostCrashed, SessionError, SessionNotFoundError, StepTimeout
+from openenv.protocol.errors import (
+    HostCrashed,
+    SessionCreationError,
+    SessionError,
+    SessionNotFoundError,
+    StepTimeout,
+)
 from openenv.protocol.messages import Reply, Request, error_reply
 from openenv.runtime.host import Host
 from openenv.runtime.limits import Limits
@@ -86,6 +92,7 @@ class Seat:
         Raises:
             EnvironmentFactoryError: its constructor raised.
             StepTimeout: it took longer than `limits.reset_timeout`.
+            SessionCreationError: it was closed meanwhile.
         """
         async with self._turn:
             try:
@@ -97,6 +104,9 @@ class Seat:
             except BaseException:
                 self._begin_close()
                 raise
+            if self._stage is not Stage.STARTING:
+                self._host.kill()
+                raise SessionCreationError("the server is stopping")
             self._stage = Stage.OPEN
 
     def serve(self, request: Request, deliver: Deliver) -> None:
@@ -111,8 +121,8 @@ class Seat:
             return deliver(error_reply(gone, ends_session=True))
         try:
             outcome = self._host.serve(request)
-        except SessionError as error:
-            return deliver(error_reply(error))
+        except Exception as error:  # noqa: BLE001  # every failure is answered
+            return deliver(self._fault(error))
         if isinstance(outcome, Reply):
             self._touch()
             return deliver(outcome)
@@ -125,6 +135,7 @@ class Seat:
     async def ask(self, request: Request) -> Reply:
         """Answers a request after those that were asked before."""
         async with self._turn:
+            await self.idle()  # the last one to ask may have left before its answer
             answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
             def deliver(reply: Reply) -> None:
@@ -154,22 +165,30 @@ class Seat:
         """Ends the session; returns when its environment is closed, or the grace is over."""
         await asyncio.wait([self._begin_close()], timeout=self._limits.close_grace)
 
-    def forsake(self) -> None:
+    async def forsake(self) -> None:
         """Waits no longer for a call that hangs; for a server that ends anyway."""
-        if self._closing is not None:
-            self._closing.cancel()
+        self._host.kill()
+        closing = self._begin_close()
+        closing.cancel()
+        await asyncio.wait([closing])
 
     def _finish(self, running: asyncio.Future[Reply]) -> None:
         try:
-            self._conclude(running.result())
-        except (HostCrashed, asyncio.CancelledError) as error:
-            gone = (
-                error if isinstance(error, HostCrashed) else SessionNotFoundError(self.session_id)
-            )
-            self._begin_close()
-            self._conclude(error_reply(gone, ends_session=True))
-        except SessionError as error:
-            self._conclude(error_reply(error))
+            reply = running.result()
+        except BaseException as error:  # noqa: BLE001  # every failure is answered
+            reply = self._fault(error)
+        self._conclude(reply)
+
+    def _fault(self, error: BaseException) -> Reply:
+        """The answer to a call that gave none; but for typed errors, the session ends with it."""
+        if isinstance(error, SessionError) and not isinstance(error, HostCrashed):
+            return error_reply(error)
+        self._begin_close()
+        if isinstance(error, HostCrashed):
+            return error_reply(error, ends_session=True)
+        if not isinstance(error, asyncio.CancelledError):
+            logger.error("a call of session %s failed", self.session_id, exc_info=error)
+        return error_reply(SessionNotFoundError(self.session_id), ends_session=True)
 
     def _conclude(self, reply: Reply) -> None:
         deliver, self._deliver, self._running = self._deliver, None, None

@@ -53,12 +53,8 @@ class Session:
 
     def close(self) -> Flow[Call, None]:
         """Closes the environment; its own failure to do so is logged and ends nothing else."""
-        if self._spec.shared:
-            return
-        try:
-            yield self.environment.close
-        except Exception:
-            logger.warning("%s.close() failed", self._spec.name, exc_info=True)
+        if not self._spec.shared:
+            yield from closing(self.environment)
 
     def _step(self, data: Json, timeout_s: float | None) -> Flow[Call, Reply]:
         action = self._parse_action(data)
@@ -147,3 +143,11 @@ class Session:
             f"{self._spec.name}.{name} must give {expected}, got {type(returned).__name__}",
             operation=name,
         )
+
+
+def closing(environment: AnyEnvironment) -> Flow[Call, None]:
+    """Closes an environment; its own failure to do so is logged."""
+    try:
+        yield lambda: contained(environment.close)
+    except Exception:
+        logger.warning("%s.close() failed", type(environment).__name__, exc_info=True)

@@ -7,7 +7,9 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
+from openenv._flow import adrive
 from openenv.env.environment import HostKind
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import (
@@ -16,11 +18,19 @@ from openenv.protocol.errors import (
     SessionCreationError,
     SessionNotFoundError,
 )
-from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
+from openenv.runtime.host import (
+    Host,
+    InlineHost,
+    ThreadHost,
+    Worker,
+    await_if_needed,
+    session_factory,
+)
 from openenv.runtime.limits import Limits
-from openenv.runtime.process import ProcessHost
+from openenv.runtime.process import ProcessHost, plan
 from openenv.runtime.reaper import Reaper
 from openenv.runtime.seat import Seat
+from openenv.runtime.session import closing
 
 
 class Sessions:
@@ -33,6 +43,9 @@ class Sessions:
         environ: the environment variables of process hosts: no credentials.
         tracebacks: whether errors carry the author's part of the traceback.
         clock: seconds, monotonic.
+
+    Raises:
+        ConfigurationError: a process host was asked for, and the environment cannot be imported.
     """
 
     def __init__(
@@ -50,6 +63,7 @@ class Sessions:
         self._capacity = 1 if spec.shared or spec.traits.one_session else limits.capacity
         self._host_kind: HostKind = host_kind or spec.traits.default_host
         self._environ = environ or {}
+        self._plan = plan(spec, tracebacks=tracebacks) if self._host_kind == "process" else b""
         self._tracebacks = tracebacks
         self._clock = clock
         self._seats: set[Seat] = set()
@@ -119,23 +133,20 @@ class Sessions:
         """Closes every session."""
         self._reaper.stop()
         await asyncio.gather(*(seat.close() for seat in list(self._seats)))
-        for seat in list(self._seats):
-            seat.forsake()
+        await asyncio.gather(*(seat.forsake() for seat in list(self._seats)))
         if self._shared_worker is not None:
             self._shared_worker.stop()
         if self.spec.shared:
-            self.spec.make().close()
+            await adrive(closing(self.spec.make()), await_if_needed)
 
     async def drain(self) -> None:
         """Opens nothing more and waits for the running calls, at most `limits.drain_grace`."""
         self._draining = True
         for waiter in self._waiting:
             waiter.cancel()
-        busy = [seat.idle() for seat in self._seats]
-        if busy:
-            await asyncio.wait(
-                [asyncio.ensure_future(b) for b in busy], timeout=self.limits.drain_grace
-            )
+        idle = asyncio.gather(*(seat.idle() for seat in self._seats))
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(idle, self.limits.drain_grace)
 
     async def _slot(self, wait_s: float) -> None:
         """Returns when a new session may be opened; the caller opens it without awaiting."""
@@ -178,8 +189,8 @@ class Sessions:
         if self._host_kind == "inline":
             return InlineHost(make)
         if self._host_kind == "process":
-            return ProcessHost(self.spec, self._environ, tracebacks=self._tracebacks)
-        if not self.spec.traits.one_thread:
+            return ProcessHost(self.spec.name, self._plan, self._environ)
+        if not (self.spec.traits.one_thread or self.spec.shared):
             return ThreadHost(make, Worker(f"openenv-{self.spec.name}"))
         if self._shared_worker is None:
             self._shared_worker = Worker(f"openenv-{self.spec.name}")
