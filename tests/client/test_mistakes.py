@@ -1,12 +1,14 @@
 """What newcomers do wrong, and what they are told."""
 
 import asyncio
+import time
 
 import pytest
 
 from openenv import (
     Action,
     ConfigurationError,
+    ConnectFailed,
     EnvClient,
     Environment,
     GenericEnvClient,
@@ -17,6 +19,7 @@ from openenv import (
     State,
     local,
 )
+from openenv.client.conversation import FIRST_PAUSE_S
 from openenv.runtime.limits import Limits
 from tests.serving import serving
 
@@ -64,3 +67,18 @@ def test_a_lost_episode_is_told_in_one_sentence() -> None:
         "step() has no episode to go on with: the last step() ended in ReplyTimeout; "
         "call reset() to begin a new one"
     )
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+def test_a_wrong_path_is_told_once_and_not_tried_again(blocks: bool) -> None:
+    async def connect(client: GenericEnvClient) -> None:
+        await client.connect()
+
+    with serving(Slow) as served:
+        client = GenericEnvClient(base_url=f"http://127.0.0.1:{served.port}/nowhere")
+        began = time.monotonic()
+        with pytest.raises(ConnectFailed) as failed:
+            client.connect() if blocks else asyncio.run(connect(client))
+        assert time.monotonic() - began < FIRST_PAUSE_S
+    assert failed.value.status == 403
+    assert str(failed.value).count("Failed to connect") == 1

@@ -148,10 +148,10 @@ class Conversation:
 
     def _require_session(self, operation: str) -> None:
         if self._lost is not None:
+            taken = f" after {self._steps} steps" if self._steps else ""
             raise SessionLost(
-                f"{operation}() has no episode to go on with: {self._lost}"
-                f"{f' after {self._steps} steps' if self._steps else ''}; call reset() to begin a "
-                "new one",
+                f"{operation}() has no episode to go on with{taken}: {self._lost}; call reset() to "
+                "begin a new one",
                 steps=self._steps,
             )
 

@@ -27,7 +27,7 @@ from websockets.uri import parse_uri
 from openenv.client.endpoint import Endpoint
 from openenv.client.transports.keeper import keep
 from openenv.protocol.client import raise_uninvited
-from openenv.protocol.errors import OpenEnvError, ReplyTimeout
+from openenv.protocol.errors import ConnectFailed, OpenEnvError, ReplyTimeout
 
 CHUNK_BYTES = 65536
 TICK_S = 1.0
@@ -52,11 +52,10 @@ class BlockingSocket:
         self._socket = _open_socket(endpoint)
         try:
             self._shake_hands(deadline)
-        except OSError as error:
+        except BaseException as error:
             self._socket.close()
-            raise endpoint.failed(error) from error
-        except BaseException:
-            self._socket.close()
+            if isinstance(error, OSError) and not isinstance(error, ConnectFailed):
+                raise endpoint.failed(error) from error
             raise
         self._quiet_since = time.monotonic()
         weakref.finalize(self, self._socket.close)
@@ -252,6 +251,8 @@ def _open_socket(endpoint: Endpoint) -> socket.socket:
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if secure:
             opened = ssl.create_default_context().wrap_socket(opened, server_hostname=host)
+    except ConnectFailed:
+        raise
     except (OSError, http.client.HTTPException, InvalidHandshake) as error:
         raise endpoint.failed(error) from error
     connection: socket.socket = opened
