@@ -55,7 +55,7 @@ class Pending(Coroutine[Any, Any, ResultT_co], Generic[ResultT_co]):
         """An attribute of the result, for which the call is done at once."""
         if name.startswith("cr_") and self._coroutine is not None:
             return getattr(self._coroutine, name)
-        if name.startswith(("_", "cr_", "gi_")):  # event loops and notebooks look for these
+        if name.startswith(("_", "cr_", "gi_", "ag_")):  # what event loops and notebooks look for
             raise AttributeError(name)
         if self._outcome is None:
             self._outcome = _outcome(self._blocking)
