@@ -134,4 +134,7 @@ KINDS = {
 
 if __name__ == "__main__":
     address = f"http://127.0.0.1:{sys.argv[1]}"
-    print(json.dumps({kind: KINDS[kind](address, float(sys.argv[2])) for kind in sys.argv[3:]}))
+    duration, kinds = float(sys.argv[2]), sys.argv[3:]
+    for kind in kinds:  # the interpreter is faster the second time, from the first step to the last
+        KINDS[kind](address, duration / 4)
+    print(json.dumps({kind: KINDS[kind](address, duration) for kind in kinds}))
