@@ -97,12 +97,14 @@ class RawSocket:
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
 
-    def upgrade(self, *headers: str, request: str = "GET /ws HTTP/1.1") -> bytes:
+    def upgrade(
+        self, *headers: str, request: str = "GET /ws HTTP/1.1", host: str | None = "127.0.0.1"
+    ) -> bytes:
         """Asks for a WebSocket; the head of the answer, empty if there is none."""
         key = base64.b64encode(os.urandom(16)).decode()
         lines = [
             request,
-            "Host: 127.0.0.1",
+            *([f"Host: {host}"] if host is not None else []),
             "Connection: Upgrade",
             "Upgrade: websocket",
             "Sec-WebSocket-Version: 13",

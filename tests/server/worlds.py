@@ -1,10 +1,11 @@
 """Environments that do as they are told, so that tests can watch what becomes of it."""
 
+import asyncio
 import sys
 import threading
 from typing import Any, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, computed_field, field_validator
 
 from openenv import Action, Environment, Observation, State
 
@@ -47,6 +48,21 @@ class Gate:
         assert self.entered.acquire(timeout=10)
 
 
+def fail(what: str, text: str) -> None:
+    """Fails in a way, if it is one."""
+    match what:
+        case "raise":
+            raise ValueError(text or "no such thing")
+        case "raise-surrogate":
+            raise ValueError("no file bad\udcff")
+        case "stop":
+            raise StopIteration
+        case "exit":
+            sys.exit(3)
+        case "interrupt":
+            raise KeyboardInterrupt
+
+
 class World(Environment[Do, Saw, Whereabouts]):
     """Does as it is told; one class for all hosts."""
 
@@ -75,14 +91,6 @@ class World(Environment[Do, Saw, Whereabouts]):
 
     def _do(self, what: str, text: str) -> Saw:
         match what:
-            case "raise":
-                raise ValueError(text or "no such thing")
-            case "stop":
-                raise StopIteration
-            case "exit":
-                sys.exit(3)
-            case "interrupt":
-                raise KeyboardInterrupt
             case "wrong":
                 nothing: Any = {"text": "no observation"}
                 return cast("Saw", nothing)
@@ -90,6 +98,8 @@ class World(Environment[Do, Saw, Whereabouts]):
                 return Saw(value={"inner": [1, object()]})
             case "wait":
                 self.gate.pass_through()
+            case _:
+                fail(what, text)
         return Saw(text=text, reward=1.0, done=what == "end")
 
     @property
@@ -97,3 +107,108 @@ class World(Environment[Do, Saw, Whereabouts]):
         if self._state.last == "no state":
             raise RuntimeError("the state is gone")
         return self._state
+
+
+class Faulty(Environment[Do, Saw]):
+    """The base of those that fail outside of reset and step."""
+
+    def reset(self, **options: Any) -> Saw:
+        return Saw(text="ready")
+
+    def step(self, action: Do) -> Saw:
+        return Saw(text=action.text)
+
+
+class Unbuildable(Faulty):
+    """Cannot be built."""
+
+    def __init__(self) -> None:
+        raise ValueError("no such level")
+
+
+class ExitsWhenBuilt(Faulty):
+    """Ends the process it is built in, if it may."""
+
+    def __init__(self) -> None:
+        sys.exit("no licence")
+
+
+class Unclosable(Faulty):
+    """Fails to close."""
+
+    def close(self) -> None:
+        raise ValueError("stuck")
+
+
+class ExitsWhenClosed(Faulty):
+    """Ends the process it is closed in, if it may."""
+
+    def close(self) -> None:
+        sys.exit(1)
+
+
+class Picky(Do):
+    """An action whose check is wrong itself."""
+
+    @field_validator("text")
+    @classmethod
+    def _known(cls, text: str) -> str:
+        return {"": "", "fine": "fine"}[text]
+
+
+class PickyWorld(Environment[Picky, Saw]):
+    """Takes `Picky` actions."""
+
+    def reset(self, **options: Any) -> Saw:
+        return Saw(text="ready")
+
+    def step(self, action: Picky) -> Saw:
+        return Saw(text=action.text)
+
+
+class Sums(Saw):
+    """An observation with a field that is computed, and fails to be."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def ratio(self) -> float:
+        return 1 / len(self.text)
+
+
+class SumsWorld(Environment[Do, Sums]):
+    """Gives `Sums`."""
+
+    def reset(self, **options: Any) -> Sums:
+        return Sums(text="ready")
+
+    def step(self, action: Do) -> Sums:
+        return Sums(text=action.text)
+
+
+class Awaited(Environment[Do, Saw]):
+    """An async world: steps that wait can overlap if nobody keeps them apart."""
+
+    running = 0
+    most = 0
+
+    async def reset_async(self, **options: Any) -> Saw:
+        return Saw(text="ready")
+
+    async def step_async(self, action: Do) -> Saw:
+        Awaited.running += 1
+        Awaited.most = max(Awaited.most, Awaited.running)
+        try:
+            for _ in range(action.number):
+                await asyncio.sleep(0)
+            match action.what:
+                case "raise":
+                    raise ValueError(action.text)
+                case "stop":
+                    raise StopIteration
+                case "exit":
+                    sys.exit(3)
+                case "interrupt":
+                    raise asyncio.CancelledError
+        finally:
+            Awaited.running -= 1
+        return Saw(text=action.text)

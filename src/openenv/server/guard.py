@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from starlette.responses import JSONResponse
 
 from openenv.server.asgi import App, Event, Receive, Scope, Send
@@ -41,8 +39,8 @@ class Guard:
         origin = headers.get("origin")
         if origin is None or "*" in self._allowed or origin in self._allowed:
             return True
-        hosts = {headers.get("host"), headers.get("x-forwarded-host")}
-        return urlsplit(origin).netloc in hosts
+        host = origin.partition("://")[2]
+        return host != "" and host in (headers.get("host"), headers.get("x-forwarded-host"))
 
     async def _with_body(
         self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]

@@ -18,6 +18,7 @@ from openenv.protocol.errors import (
     EnvironmentFailed,
     HostCrashed,
     InvalidRequest,
+    Json,
     MessageTooLarge,
     ResetRequired,
     SessionCapacityError,
@@ -70,48 +71,36 @@ def _body(model: type[BaseModel]) -> dict[str, Any]:
 
 
 class HttpEpisodes:
-    """Finds a caller's session and has it answer."""
+    """Finds a caller's session and has it answer. Errors are for `session_error_handler`."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     async def reset(self, request: Request, x_session_id: SessionID = None) -> Response:
         """Begins an episode, in the caller's session; makes that session if need be."""
-        try:
-            body = await request.body()
-            data = parse_object(body) if body.strip() else {}
-            _checked(ResetRequest, data)
-            seat = await self._seat(x_session_id, make=True)
-            return await _serve(seat, messages.Request("reset", data))
-        except SessionError as error:
-            return error_response(error)
+        body = await request.body()
+        asked = _parsed(ResetRequest, body if body.strip() else b"{}")
+        seat = await self._seat(x_session_id, make=True)
+        return await _serve(seat, messages.Request("reset", asked.model_dump(exclude_unset=True)))
 
     async def step(self, request: Request, x_session_id: SessionID = None) -> Response:
         """Takes one action in the caller's episode."""
-        try:
-            asked = _checked(StepRequest, parse_object(await request.body()))
-            make = x_session_id is None and not self._sessions.spec.traits.requires_reset
-            seat = await self._seat(x_session_id, make=make)
-            return await _serve(seat, messages.Request("step", asked.action, asked.timeout_s))
-        except SessionError as error:
-            return error_response(error)
+        asked = _parsed(StepRequest, await request.body())
+        make = x_session_id is None and not self._sessions.spec.traits.requires_reset
+        seat = await self._seat(x_session_id, make=make)
+        return await _serve(seat, messages.Request("step", asked.action, asked.timeout_s))
 
     async def state(self, x_session_id: SessionID = None) -> Response:
         """Where the caller's episode stands."""
         try:
             seat = await self._seat(x_session_id, make=False)
-            return await _serve(seat, messages.Request("state"))
         except ResetRequired:
             return JSONResponse({"episode_id": None, "step_count": 0})
-        except SessionError as error:
-            return error_response(error)
+        return await _serve(seat, messages.Request("state"))
 
     async def close(self, x_session_id: SessionID = None) -> Response:
         """Ends the caller's session."""
-        try:
-            await self._sessions.find(x_session_id or DEFAULT_SESSION).close()
-        except SessionError as error:
-            return error_response(error)
+        await self._sessions.find(x_session_id or DEFAULT_SESSION).close()
         return Response(status_code=204)
 
     async def _seat(self, session_id: str | None, *, make: bool) -> Seat:
@@ -126,25 +115,33 @@ class HttpEpisodes:
             raise
 
 
-def _checked(model: type[ModelT], data: dict[str, Any]) -> ModelT:
+def _parsed(model: type[ModelT], body: bytes) -> ModelT:
+    """A request's body; its faults are located in the `body`, as FastAPI's own are."""
     try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise invalid(error, "request body") from None
+        try:
+            return model.model_validate(parse_object(body))
+        except ValidationError as error:
+            raise invalid(error, "request body") from None
+    except InvalidRequest as error:
+        unread: Json = {"type": "json_invalid", "loc": [], "msg": error.message, "input": None}
+        faults = [{**fault, "loc": ["body", *fault["loc"]]} for fault in error.errors or [unread]]
+        raise InvalidRequest(error.message, code=error.code, errors=faults) from None
 
 
 async def _serve(seat: Seat, request: messages.Request) -> Response:
     reply = await seat.ask(request)
     content = from_json(reply.body)
     if reply.type == "error":
-        return error_response(SessionError.from_data(content))
+        raise SessionError.from_data(content)
     if reply.type == "observation":
         content.setdefault("metadata", None)
     return JSONResponse(content, headers={"X-Session-ID": seat.session_id})
 
 
-def error_response(error: SessionError) -> JSONResponse:
+async def session_error_handler(_request: Request, error: Exception) -> Response:
     """The HTTP form of a typed error: `detail` as FastAPI's users know it, `code`, `message`."""
+    if not isinstance(error, SessionError):
+        raise error
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     detail = error.details.get("errors") or error.message
     headers = {"Retry-After": "1"} if status == 503 else None

@@ -15,13 +15,13 @@ from openenv.env.environment import HostKind
 from openenv.env.metadata import EnvironmentMetadata
 from openenv.env.models import Observation, State
 from openenv.env.spec import EnvironmentSource, EnvSpec
-from openenv.protocol.errors import ConfigurationError
+from openenv.protocol.errors import ConfigurationError, SessionError
 from openenv.protocol.wire import HealthResponse, SchemaResponse, ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig, ServerCapacityStatus
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.guard import Guard
-from openenv.server.http import http_routes
+from openenv.server.http import http_routes, session_error_handler
 from openenv.server.info import read_metadata, schemas
 from openenv.server.ws import WebSocketEndpoint
 
@@ -108,6 +108,7 @@ class HTTPEnvServer:
             allowed_origins=self._settings.allowed_origins,
             max_body_bytes=self.sessions.limits.max_message_bytes,
         )
+        app.add_exception_handler(SessionError, session_error_handler)
         app.include_router(self._info_routes())
         if simulation:
             app.include_router(http_routes(self.sessions))

@@ -13,7 +13,9 @@ from pydantic_core import core_schema
 from openenv.env.environment import overrides
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.spec import EnvSpec, class_made_by
+from openenv.protocol.errors import EnvironmentFailed, SessionError
 from openenv.protocol.wire import SchemaResponse
+from openenv.runtime.faults import contained, failed
 
 
 class _Lenient(GenerateJsonSchema):
@@ -44,17 +46,34 @@ def schemas(spec: EnvSpec, reset_observation: Any = None) -> SchemaResponse:
 
 
 async def read_metadata(spec: EnvSpec, name: str | None) -> EnvironmentMetadata:
-    """An environment's card. One is built for it only if its class has something to say."""
+    """An environment's card. One is built for it only if its class has something to say.
+
+    Raises:
+        SessionError: it could not be built, or failed to say it.
+    """
     made = class_made_by(spec.make)
     if not spec.shared and made is not None and not overrides(made, "get_metadata"):
         return default_metadata(name or spec.name)
 
-    def ask() -> EnvironmentMetadata:
-        environment = spec.make()
-        try:
-            return environment.get_metadata()
-        finally:
-            if not spec.shared:
-                environment.close()
+    try:
+        return await asyncio.to_thread(_ask, spec)
+    except SessionError:
+        raise
+    except Exception as error:
+        raise failed(error, "get_metadata", tracebacks=False) from error
 
-    return await asyncio.to_thread(ask)
+
+def _ask(spec: EnvSpec) -> EnvironmentMetadata:
+    environment: Any = contained(spec.make)
+    try:
+        card = contained(environment.get_metadata)
+    finally:
+        if not spec.shared:
+            contained(environment.close)
+    if not isinstance(card, EnvironmentMetadata):
+        raise EnvironmentFailed(
+            f"{spec.name}.get_metadata() must give an EnvironmentMetadata, got "
+            f"{type(card).__name__}",
+            operation="get_metadata",
+        )
+    return card
