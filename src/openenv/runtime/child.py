@@ -5,19 +5,17 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
-import runpy
 import signal
 import sys
 from typing import BinaryIO
 
 from pydantic_core import from_json
 
-from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError
 from openenv.protocol.messages import Reply, Request
 from openenv.runtime.faults import text_of
 from openenv.runtime.host import BlockingCalls, session_factory
-from openenv.runtime.process import HEADER, KINDS
+from openenv.runtime.process import HEADER, KINDS, MAIN
 from openenv.runtime.session import Session
 
 
@@ -61,15 +59,9 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
-def _build(plan: bytes) -> Session:
-    path, main_file, name, tracebacks, parts = pickle.loads(plan)  # our own parent's
-    sys.path[:] = path
-    if main_file is not None and b"__main__" in parts:
-        module = type(sys)("__openenv_main__")
-        module.__dict__.update(runpy.run_path(main_file, run_name="__openenv_main__"))
-        sys.modules["__main__"] = sys.modules[module.__name__] = module
-    make, action, observation, state = pickle.loads(parts)  # likewise
-    return session_factory(EnvSpec.of(make, action, observation, state), tracebacks=tracebacks)()
+def _build(pickled: bytes) -> Session:
+    plan: Plan = pickle.loads(pickled)  # our own parent's
+    return session_factory(plan.load(), tracebacks=plan.tracebacks)()
 
 
 def _why(error: BaseException) -> str:

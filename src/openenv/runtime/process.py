@@ -8,22 +8,24 @@ import pickle
 import signal
 import struct
 import sys
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 
-from openenv.env.spec import EnvSpec
-from openenv.protocol.errors import ConfigurationError, EnvironmentFactoryError, HostCrashed, Json
+from pydantic_core import from_json
+
+from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed, Json
 from openenv.protocol.messages import Reply, Request
 from openenv.protocol.values import encode
 from openenv.runtime.host import Host
+from openenv.runtime.plan import Plan
+from openenv.runtime.stderr import Stderr
 
 HEADER = struct.Struct("!BI")
 """Each answer of the child: its kind, the size of its body."""
 KINDS = ("ready", "observation", "state", "error")
+MAIN = "__openenv_main__"
+"""The name under which a child runs the script of its server, to find the environment in it."""
 MAX_ANSWER_BYTES = 1 << 28
-STDERR_TAIL_BYTES = 4096
-LAST_WORDS_S = 1.0
 
 
 class ProcessHost(Host):
@@ -33,28 +35,28 @@ class ProcessHost(Host):
     about its own observations and do nothing else to the server.
     """
 
-    def __init__(self, name: str, plan: bytes, environ: Mapping[str, str]) -> None:
+    def __init__(self, name: str, plan: Plan, environ: Mapping[str, str]) -> None:
         self._name = name
         self._plan = plan
         self._environ = environ
         self._process: asyncio.subprocess.Process | None = None
-        self._stderr: deque[bytes] = deque(maxlen=64)
-        self._forwarding: asyncio.Task[None] | None = None
+        self._stderr: Stderr | None = None
 
     async def start(self) -> None:
         """Starts the child and waits until it has built the environment."""
-        self._process = process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "openenv.runtime.child",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=dict(self._environ),
-            start_new_session=True,
-        )
-        self._forwarding = asyncio.ensure_future(self._forward_stderr(process))
-        kind, body = await self._exchange(self._plan)
+        self._stderr = stderr = Stderr()
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "openenv.runtime.child"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=stderr.child_end,
+                env=dict(self._environ),
+                start_new_session=True,
+            )
+        finally:
+            await stderr.open()
+        kind, body = await self._exchange(pickle.dumps(self._plan))
         if kind != "ready":
             raise EnvironmentFactoryError(self._name, body.decode())
 
@@ -81,6 +83,8 @@ class ProcessHost(Host):
     async def _serve(self, request: Request) -> Reply:
         question: Json = {"op": request.op, "data": request.data, "timeout_s": request.timeout_s}
         kind, body = await self._exchange(encode(question))
+        if kind == "ready" or not _is_object(body):
+            raise self._lied()
         return Reply(kind, body)
 
     async def _exchange(self, question: bytes) -> tuple[str, bytes]:
@@ -92,44 +96,39 @@ class ProcessHost(Host):
             await process.stdin.drain()
             kind, size = HEADER.unpack(await process.stdout.readexactly(HEADER.size))
             if size > MAX_ANSWER_BYTES or kind >= len(KINDS):
-                self.kill()
-                raise HostCrashed("the environment's process sent something that is no answer")
+                raise self._lied()
             return KINDS[kind], await process.stdout.readexactly(size)
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise await self._crashed(process) from error
+
+    def _lied(self) -> HostCrashed:
+        self.kill()
+        return HostCrashed(f"the process of {self._name} sent something that is no answer")
 
     async def _crashed(self, process: asyncio.subprocess.Process) -> HostCrashed:
         self.kill()
         code = await process.wait()
         await self._bury(process)
-        tail = b"".join(self._stderr)[-STDERR_TAIL_BYTES:].decode(errors="replace")
         return HostCrashed(
             f"the process of {self._name} died ({_cause(code)}); reset() begins a new session",
             exit_code=code,
-            stderr=tail,
+            stderr=self._stderr.tail if self._stderr is not None else "",
         )
 
     async def _bury(self, process: asyncio.subprocess.Process) -> None:
-        """Ends what a dead child has left running, and reads the last of what it said.
-
-        A process that left the child's group lives on; it may keep the pipe open, not us.
-        """
+        """Ends what a dead child has left running, unless that has left the child's group."""
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        if self._forwarding is not None:
-            await asyncio.wait([self._forwarding], timeout=LAST_WORDS_S)
-            self._forwarding.cancel()
-        transport: asyncio.SubprocessTransport = process._transport  # type: ignore[attr-defined]
-        transport.close()
+        if self._stderr is not None:
+            await self._stderr.close()
 
-    async def _forward_stderr(self, process: asyncio.subprocess.Process) -> None:
-        """Shows what the environment prints, and remembers the end of it."""
-        if process.stderr is None:
-            return
-        while chunk := await process.stderr.read(8192):
-            self._stderr.append(chunk)
-            with suppress(OSError, ValueError):  # our own stderr may be closed
-                sys.stderr.write(chunk.decode(errors="replace"))
+
+def _is_object(body: bytes) -> bool:
+    """Whether it is a JSON object: an environment gone bad must not write frames of its own."""
+    try:
+        return isinstance(from_json(body), dict)
+    except ValueError:
+        return False
 
 
 def _cause(code: int) -> str:
@@ -140,21 +139,3 @@ def _cause(code: int) -> str:
         return f"signal {signal.Signals(-code).name}"
     except ValueError:  # a real-time signal has no name
         return f"signal {-code}"
-
-
-def plan(spec: EnvSpec, *, tracebacks: bool) -> bytes:
-    """All that the child needs to build the environment, for `openenv.runtime.child`.
-
-    Raises:
-        ConfigurationError: a new process cannot import the environment.
-    """
-    main = getattr(sys.modules.get("__main__"), "__file__", None)
-    try:
-        parts = pickle.dumps((spec.make, spec.action, spec.observation, spec.state))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ConfigurationError(
-            f"a process host needs an environment that a new process can import; {spec.name} "
-            f"cannot be: {error}. Define it at the top level of a module, or use a thread host"
-        ) from error
-    path = [entry or os.getcwd() for entry in sys.path]
-    return pickle.dumps((path, main, spec.name, tracebacks, parts))

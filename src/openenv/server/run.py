@@ -17,6 +17,7 @@ from openenv.env.environment import HostKind
 from openenv.env.spec import EnvironmentSource
 from openenv.protocol.errors import ConfigurationError
 from openenv.runtime.limits import Limits
+from openenv.runtime.process import MAIN
 from openenv.server.app import create_app
 from openenv.server.handshake import PatientHTTP
 from openenv.server.lane import DirectWebSocket
@@ -67,6 +68,11 @@ def serve_app(
     app: Any, host: str = "127.0.0.1", port: int = 8000, *, log_level: str = "warning"
 ) -> None:
     """Serves a ready ASGI application; otherwise as `serve`."""
+    if MAIN in sys.modules:
+        raise ConfigurationError(
+            "a process host runs the script anew to find the environment in it, and it served "
+            'again: put that call under `if __name__ == "__main__":`'
+        )
     with _listen(host, port) as listening:
         server_for(app, listening, log_level=log_level).run(sockets=[listening])
 
