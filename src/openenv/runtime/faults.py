@@ -79,6 +79,8 @@ def text_of(error: BaseException) -> str:
         text = str(error)
     except Exception:  # noqa: BLE001  # an exception that cannot even be printed
         text = ""
+    if isinstance(error, KeyError):  # which says nothing but the key
+        text = f"KeyError: {text}"
     return _sendable(text[:MAX_ERRORS_BYTES]) or type(error).__name__
 
 
