@@ -15,7 +15,8 @@ from openenv.protocol.errors import EnvironmentFactoryError
 from openenv.protocol.messages import Reply, Request
 from openenv.runtime.faults import text_of
 from openenv.runtime.host import BlockingCalls, session_factory
-from openenv.runtime.process import HEADER, KINDS, MAIN
+from openenv.runtime.plan import Plan
+from openenv.runtime.process import HEADER, KINDS
 from openenv.runtime.session import Session
 
 

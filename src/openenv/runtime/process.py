@@ -23,8 +23,6 @@ from openenv.runtime.stderr import Stderr
 HEADER = struct.Struct("!BI")
 """Each answer of the child: its kind, the size of its body."""
 KINDS = ("ready", "observation", "state", "error")
-MAIN = "__openenv_main__"
-"""The name under which a child runs the script of its server, to find the environment in it."""
 MAX_ANSWER_BYTES = 1 << 28
 
 

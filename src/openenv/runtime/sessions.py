@@ -27,7 +27,8 @@ from openenv.runtime.host import (
     session_factory,
 )
 from openenv.runtime.limits import Limits
-from openenv.runtime.process import ProcessHost, plan
+from openenv.runtime.plan import Plan
+from openenv.runtime.process import ProcessHost
 from openenv.runtime.reaper import Reaper
 from openenv.runtime.seat import Seat
 from openenv.runtime.session import closing
@@ -63,7 +64,7 @@ class Sessions:
         self._capacity = 1 if spec.shared or spec.traits.one_session else limits.capacity
         self._host_kind: HostKind = host_kind or spec.traits.default_host
         self._environ = environ or {}
-        self._plan = plan(spec, tracebacks=tracebacks) if self._host_kind == "process" else b""
+        self._plan = Plan.of(spec, tracebacks=tracebacks) if self._host_kind == "process" else None
         self._tracebacks = tracebacks
         self._clock = clock
         self._seats: set[Seat] = set()
@@ -188,7 +189,7 @@ class Sessions:
         make = session_factory(self.spec, tracebacks=self._tracebacks)
         if self._host_kind == "inline":
             return InlineHost(make)
-        if self._host_kind == "process":
+        if self._plan is not None:
             return ProcessHost(self.spec.name, self._plan, self._environ)
         if not (self.spec.traits.one_thread or self.spec.shared):
             return ThreadHost(make, Worker(f"openenv-{self.spec.name}"))

@@ -17,7 +17,7 @@ from openenv.env.environment import HostKind
 from openenv.env.spec import EnvironmentSource
 from openenv.protocol.errors import ConfigurationError
 from openenv.runtime.limits import Limits
-from openenv.runtime.process import MAIN
+from openenv.runtime.plan import MAIN
 from openenv.server.app import create_app
 from openenv.server.handshake import PatientHTTP
 from openenv.server.lane import DirectWebSocket

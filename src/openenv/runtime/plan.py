@@ -1,0 +1,100 @@
+"""Plan: how a new process comes to the environment of this one."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import runpy
+import sys
+from dataclasses import dataclass, field
+from importlib.machinery import PathFinder
+from typing import Any
+
+from openenv.env.spec import EnvSpec
+from openenv.protocol.errors import ConfigurationError
+
+MAIN = "__openenv_main__"
+"""The name under which a child runs the script of its server, to find the environment in it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a child needs to build an environment. It is pickled, and so are its parts in it.
+
+    Attributes:
+        parts: the factory and the types of the environment, by the names of their modules.
+        path: where modules are found.
+        main: the module, or else the file, that the server was started with.
+        files: modules that are found under no name, for example those served by path.
+        tracebacks: whether errors carry the author's part of the traceback.
+    """
+
+    parts: bytes
+    tracebacks: bool
+    path: list[str] = field(default_factory=lambda: [entry or os.getcwd() for entry in sys.path])
+    main: tuple[str | None, str | None] = (None, None)
+    files: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, spec: EnvSpec, *, tracebacks: bool) -> Plan:
+        """The plan for an environment.
+
+        Raises:
+            ConfigurationError: a new process cannot import it.
+        """
+        parts = (spec.make, spec.action, spec.observation, spec.state)
+        try:
+            pickled = pickle.dumps(parts)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise ConfigurationError(
+                "a process host needs an environment that a new process can import; "
+                f"{spec.name} cannot be: {error}. Define it at the top level of a module, or use "
+                "a thread host"
+            ) from error
+        names = {getattr(part, "__module__", "") for part in parts}
+        main = sys.modules["__main__"] if "__main__" in names else None
+        main_spec = getattr(main, "__spec__", None)
+        return cls(
+            pickled,
+            tracebacks,
+            main=(main_spec.name if main_spec else None, getattr(main, "__file__", None)),
+            files={name: file for name in names if (file := _file_of(name)) is not None},
+        )
+
+    def load(self) -> EnvSpec:
+        """The environment, in the new process."""
+        sys.path[:] = self.path
+        for name, file in self.files.items():
+            _load_file(name, file)
+        if any(self.main):
+            _load_main(*self.main)
+        make, action, observation, state = pickle.loads(self.parts)
+        return EnvSpec.of(make, action, observation, state)
+
+
+def _file_of(name: str) -> str | None:
+    """The file of a module that nobody else can find by its name."""
+    own = getattr(sys.modules.get(name), "__spec__", None)
+    if own is None or not own.has_location or "." in name or name == "__main__":
+        return None
+    found = PathFinder.find_spec(name)
+    return None if found is not None and found.origin == own.origin else str(own.origin)
+
+
+def _load_file(name: str, file: str) -> None:
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python file")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+
+def _load_main(name: str | None, file: str | None) -> None:
+    """Runs what the server was started with, but not as the main program."""
+    contents: dict[str, Any] = (
+        runpy.run_module(name, run_name=MAIN) if name else runpy.run_path(file or "", run_name=MAIN)
+    )
+    module = type(sys)(MAIN)
+    module.__dict__.update(contents)
+    sys.modules["__main__"] = sys.modules[MAIN] = module
