@@ -59,6 +59,12 @@ def test_every_page_is_linked_from_the_readme() -> None:
     assert {f"docs/{page.name}" for page in PAGES if page.parent.name == "docs"} <= linked
 
 
+def test_the_files_that_the_architecture_names_exist() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", page))
+    assert {name for name in named if not (ROOT / "src/openenv" / name).exists()} == set()
+
+
 def test_the_settings_are_those_of_the_code() -> None:
     page = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
     told = {row[1]: row[0] for row in ROW.finditer(page)}
