@@ -74,7 +74,11 @@ class LocalTransport:
         request = _request(frame)
         if isinstance(request, str):
             return request
-        return self._calls.drive(self._session.serve(request)).frame()
+        try:
+            return self._calls.drive(self._session.serve(request)).frame()
+        except BaseException:  # Ctrl-C or an alarm in the environment: nobody goes on with it
+            self.close("", timeout_s)
+            raise
 
     def close(self, goodbye: str, timeout_s: float) -> None:
         """Closes the environment."""
@@ -96,7 +100,11 @@ class AwaitedLocalTransport:
         request = _request(frame)
         if isinstance(request, str):
             return request
-        return (await adrive(self._session.serve(request), await_if_needed)).frame()
+        try:
+            return (await adrive(self._session.serve(request), await_if_needed)).frame()
+        except BaseException:  # cancelled
+            await self.close("", timeout_s)
+            raise
 
     async def close(self, goodbye: str, timeout_s: float) -> None:
         """Closes the environment."""

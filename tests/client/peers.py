@@ -18,6 +18,7 @@ from websockets.sync.server import ServerConnection, serve
 from tests.client.worlds import PATIENCE_S
 
 ANSWER = '{"type":"observation","data":{"observation":{"text":"TEXT"},"reward":null,"done":false}}'
+GOODBYE = b'{"type":"close"}'
 CAPACITY = (
     '{"type":"error","data":{"message":"Server at capacity: 2/2 sessions active","code":'
     '"CAPACITY_REACHED","active_sessions":2,"max_sessions":2}}'
@@ -123,6 +124,8 @@ class Deaf:
                 for out in protocol.data_to_send():
                     if out[:1] != b"\x8a":  # no pong
                         connection.sendall(out)
+                if protocol.close_expected() and self.said != self.hung:
+                    return
         finally:
             self.left.set()
 
@@ -132,5 +135,8 @@ class Deaf:
         elif isinstance(event, Frame) and event.opcode is Opcode.PING:
             self.pings += 1
         elif isinstance(event, Frame) and event.opcode is Opcode.TEXT and self.said != self.hung:
+            if event.data == GOODBYE:
+                protocol.send_close(1000)
+                return
             self.said += 1
             protocol.send_text(answer(str(self.said)).encode())

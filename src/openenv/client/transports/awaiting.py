@@ -17,6 +17,9 @@ if sys.version_info >= (3, 11):
 else:
     from async_timeout import timeout as within
 
+CLOSE_HANDSHAKE_S = 1.0
+"""How long a server that is gone may take to say so; a session's end is waited for longer."""
+
 
 class AwaitingSocket:
     """One open connection, used on the loop that opened it.
@@ -47,6 +50,7 @@ class AwaitingSocket:
             open_timeout=endpoint.connect_timeout,
             ping_interval=endpoint.ping_interval,
             ping_timeout=endpoint.ping_timeout,
+            close_timeout=CLOSE_HANDSHAKE_S,
             max_size=endpoint.max_message_bytes,
             compression=None,
             proxy=endpoint.proxy,
