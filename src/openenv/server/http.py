@@ -6,6 +6,7 @@ has its own, made at its first reset. `DELETE /session`, or being idle for long,
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Header, Request, Response
@@ -23,10 +24,11 @@ from openenv.protocol.errors import (
     ResetRequired,
     SessionCapacityError,
     SessionError,
+    SessionLost,
     SessionNotFoundError,
     StepTimeout,
 )
-from openenv.protocol.messages import parse_object
+from openenv.protocol.messages import Reply, parse_object
 from openenv.protocol.wire import ResetRequest, StepRequest, StepResponse
 from openenv.runtime.faults import invalid
 from openenv.runtime.seat import Seat
@@ -49,10 +51,9 @@ _STATUS: list[tuple[type[SessionError], int]] = [
 ]
 
 
-def http_routes(sessions: Sessions) -> APIRouter:
+def http_routes(episodes: HttpEpisodes) -> APIRouter:
     """The routes of the stateful HTTP surface."""
     router = APIRouter(tags=["Episode"])
-    episodes = HttpEpisodes(sessions)
     answer: dict[int | str, dict[str, Any]] = {200: {"model": StepResponse}}
     router.post("/reset", response_model=None, responses=answer, openapi_extra=_body(ResetRequest))(
         episodes.reset
@@ -75,20 +76,28 @@ class HttpEpisodes:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
+        self._calls: set[asyncio.Future[Reply]] = set()
+
+    def give_up(self) -> None:
+        """Waits no longer for calls that hang; their callers are told that the server ends."""
+        for call in self._calls:
+            call.cancel()
 
     async def reset(self, request: Request, x_session_id: SessionID = None) -> Response:
         """Begins an episode, in the caller's session; makes that session if need be."""
         body = await request.body()
         asked = _parsed(ResetRequest, body if body.strip() else b"{}")
         seat = await self._seat(x_session_id, make=True)
-        return await _serve(seat, messages.Request("reset", asked.model_dump(exclude_unset=True)))
+        return await self._serve(
+            seat, messages.Request("reset", asked.model_dump(exclude_unset=True))
+        )
 
     async def step(self, request: Request, x_session_id: SessionID = None) -> Response:
         """Takes one action in the caller's episode."""
         asked = _parsed(StepRequest, await request.body())
         make = x_session_id is None and not self._sessions.spec.traits.requires_reset
         seat = await self._seat(x_session_id, make=make)
-        return await _serve(seat, messages.Request("step", asked.action, asked.timeout_s))
+        return await self._serve(seat, messages.Request("step", asked.action, asked.timeout_s))
 
     async def state(self, x_session_id: SessionID = None) -> Response:
         """Where the caller's episode stands."""
@@ -96,7 +105,7 @@ class HttpEpisodes:
             seat = await self._seat(x_session_id, make=False)
         except ResetRequired:
             return JSONResponse({"episode_id": None, "step_count": 0})
-        return await _serve(seat, messages.Request("state"))
+        return await self._serve(seat, messages.Request("state"))
 
     async def close(self, x_session_id: SessionID = None) -> Response:
         """Ends the caller's session."""
@@ -114,6 +123,24 @@ class HttpEpisodes:
                 raise ResetRequired("no episode has begun here; POST /reset first") from None
             raise
 
+    async def _serve(self, seat: Seat, request: messages.Request) -> Response:
+        call = asyncio.ensure_future(seat.ask(request))
+        self._calls.add(call)
+        try:
+            reply = await call
+        except asyncio.CancelledError:
+            if not call.cancelled():
+                raise
+            raise SessionLost("the server ends, and its environment hangs") from None
+        finally:
+            self._calls.discard(call)
+        content = from_json(reply.body)
+        if reply.type == "error":
+            raise SessionError.from_data(content)
+        if reply.type == "observation":
+            content.setdefault("metadata", None)
+        return JSONResponse(content, headers={"X-Session-ID": seat.session_id})
+
 
 def _parsed(model: type[ModelT], body: bytes) -> ModelT:
     """A request's body; its faults are located in the `body`, as FastAPI's own are."""
@@ -126,16 +153,6 @@ def _parsed(model: type[ModelT], body: bytes) -> ModelT:
         unread: Json = {"type": "json_invalid", "loc": [], "msg": error.message, "input": None}
         faults = [{**fault, "loc": ["body", *fault["loc"]]} for fault in error.errors or [unread]]
         raise InvalidRequest(error.message, code=error.code, errors=faults) from None
-
-
-async def _serve(seat: Seat, request: messages.Request) -> Response:
-    reply = await seat.ask(request)
-    content = from_json(reply.body)
-    if reply.type == "error":
-        raise SessionError.from_data(content)
-    if reply.type == "observation":
-        content.setdefault("metadata", None)
-    return JSONResponse(content, headers={"X-Session-ID": seat.session_id})
 
 
 async def session_error_handler(_request: Request, error: Exception) -> Response:

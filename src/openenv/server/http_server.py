@@ -21,7 +21,7 @@ from openenv.runtime.capacity import ConcurrencyConfig, ServerCapacityStatus
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.guard import Guard
-from openenv.server.http import http_routes, session_error_handler
+from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
 from openenv.server.info import read_metadata, schemas
 from openenv.server.ws import WebSocketEndpoint
 
@@ -77,6 +77,7 @@ class HTTPEnvServer:
             concurrency_config.max_concurrent_envs if concurrency_config else max_concurrent_envs
         )
         check_capacity(self.spec, asked)
+        self._episodes = HttpEpisodes(self.sessions)
 
     @property
     def active_sessions(self) -> int:
@@ -91,6 +92,11 @@ class HTTPEnvServer:
     def get_capacity_status(self) -> ServerCapacityStatus:
         """How full the server is."""
         return ServerCapacityStatus.from_counts(self.active_sessions, self.max_concurrent_envs)
+
+    async def drain(self) -> None:
+        """Opens nothing more; waits for the running calls, and gives up those that hang."""
+        await self.sessions.drain()
+        self._episodes.give_up()
 
     def register_routes(self, app: FastAPI, mode: ServerMode | str | None = None) -> None:
         """Adds every route to an application, and closing all sessions to its shutdown.
@@ -111,7 +117,7 @@ class HTTPEnvServer:
         app.add_exception_handler(SessionError, session_error_handler)
         app.include_router(self._info_routes())
         if simulation:
-            app.include_router(http_routes(self.sessions))
+            app.include_router(http_routes(self._episodes))
             app.router.routes.append(WebSocketRoute("/ws", WebSocketEndpoint(self.sessions)))
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
 

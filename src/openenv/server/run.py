@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import signal
 import socket
 import sys
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -128,8 +129,15 @@ class Server(uvicorn.Server):
         for listening in self.servers:
             listening.close()
         if self._openenv is not None:
-            await self._openenv.sessions.drain()
+            await self._unless_forced(self._openenv.drain())
         await super().shutdown(sockets)
+
+    async def _unless_forced(self, work: Coroutine[Any, Any, None]) -> None:
+        """Waits for some work, but no longer when Ctrl-C comes a second time."""
+        working = asyncio.ensure_future(work)
+        while not (working.done() or self.force_exit):
+            await asyncio.wait([working], timeout=0.1)
+        working.cancel()
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
