@@ -44,7 +44,7 @@ class Seat:
         session_id: its name.
         attached: a socket holds it.
         created_at: when it was opened, by the server's clock.
-        last_active: when its last call ended.
+        last_active: when its last call ended, or its environment was built.
         calls: how many it has answered.
     """
 
@@ -108,6 +108,7 @@ class Seat:
                 self._host.kill()
                 raise SessionCreationError("the server is stopping")
             self._stage = Stage.OPEN
+            self.last_active = self._clock()
 
     def serve(self, request: Request, deliver: Deliver) -> None:
         """Answers a request, at once if its host can. To be called when no call is running.
