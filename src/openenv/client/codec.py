@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, Generic, cast
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
 from typing_extensions import TypeVar
 
 from openenv._generics import filled, type_arguments
 from openenv.client.results import StepResult
 from openenv.env.models import Observation, State, unpack, validate
 from openenv.protocol.errors import ConfigurationError, Json, ProtocolError
+from openenv.protocol.values import unencodable, unusual
 
 ActT = TypeVar("ActT", default=Any)
 ObsT = TypeVar("ObsT", default=Any)
@@ -38,8 +40,8 @@ class Codec(Generic[ActT, ObsT, StateT]):
     def _step_payload(self, action: ActT) -> Json:
         """The `data` of a step: the action's fields, its metadata only if there is some."""
         if isinstance(action, BaseModel):
-            empty = not getattr(action, "metadata", None)
-            return action.model_dump(exclude={"metadata"} if empty else None)
+            empty = getattr(action, "metadata", None) == {}
+            return fields_of(action, {"metadata"} if empty else set())
         if isinstance(action, dict):
             return action
         raise ConfigurationError(
@@ -68,6 +70,18 @@ class Codec(Generic[ActT, ObsT, StateT]):
         expected = self._state_class
         state: Any = _fits(self, expected, payload) if issubclass(expected, BaseModel) else payload
         return cast("StateT", state)
+
+
+def fields_of(model: BaseModel, exclude: set[str] | None = None) -> Json:
+    """A model's fields as its own JSON has them, which is how the other side reads them.
+
+    Raises:
+        EnvironmentFailed: a field has no wire form; the text names it.
+    """
+    try:
+        return model.model_dump(mode="json", exclude=exclude, fallback=unusual)
+    except (PydanticSerializationError, TypeError, ValueError) as error:
+        raise unencodable(model, error) from error
 
 
 def step_result(observation: Any, payload: Json) -> StepResult[Any]:

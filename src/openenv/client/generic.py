@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from openenv.client.codec import step_result
+from openenv.client.codec import fields_of, step_result
 from openenv.client.env_client import EnvClient
 from openenv.client.results import StepResult
 from openenv.protocol.errors import ConfigurationError, Json
@@ -30,7 +30,7 @@ class GenericEnvClient(EnvClient[Any, Json, Json]):
         if isinstance(action, dict):
             return dict(action)
         if isinstance(action, BaseModel):
-            return action.model_dump()
+            return fields_of(action)
         try:
             return dict(vars(action))
         except TypeError:
