@@ -1,0 +1,191 @@
+"""Every path and name that existing packages and trainers import, in one table.
+
+A row says where the name lives, or why it is not there yet. A name that lands must change its row.
+"""
+
+from typing import NamedTuple
+
+TOOLS = "tools over MCP are not built yet"
+TASKS = "the task API is not built yet"
+WEB = "there is no web interface yet"
+CATALOG = "finding environments by name is not built yet"
+CONTAINERS = "containers and other runtimes are not built yet"
+RUBRICS = "rubrics are not built yet"
+HARNESS = "harnesses and collection are not built yet"
+LLM = "clients of language models are not built yet"
+EVALS = "evaluation harnesses are not built yet"
+HUB = "the Hub is not known yet"
+PACKAGES = "this environment package is not written yet"
+
+
+class Row(NamedTuple):
+    """One name at one path.
+
+    Attributes:
+        path: where it is imported from.
+        name: what is imported.
+        home: the module that defines it.
+        pending: why there is none.
+    """
+
+    path: str
+    name: str
+    home: str | None
+    pending: str | None
+
+
+def _at(path: str, home: str, names: str) -> list[Row]:
+    return [Row(path, name, home, None) for name in names.split()]
+
+
+def _pending(path: str, why: str, names: str) -> list[Row]:
+    return [Row(path, name, None, why) for name in names.split()]
+
+
+def _env_server(path: str) -> list[Row]:
+    """What `core.env_server` offers, and `core` with it."""
+    return [
+        *_at(path, "openenv.env.models", "Action Observation State"),
+        *_at(path, "openenv.env.environment", "Environment"),
+        *_at(path, "openenv.env.transforms", "Transform CompositeTransform NullTransform"),
+        *_at(path, "openenv.env.shapes", "Message ModelTokenizer TaskProvider"),
+        *_at(path, "openenv.env.serialization", "deserialize_action serialize_observation"),
+        *_at(path, "openenv.protocol.wire", "SchemaResponse HealthResponse HealthStatus"),
+        *_at(path, "openenv.protocol.wire", "ServerMode BaseMessage WSIncomingMessage"),
+        *_at(path, "openenv.protocol.wire", "WSResetMessage WSStepMessage WSStateMessage"),
+        *_at(path, "openenv.protocol.wire", "WSCloseMessage WSObservationResponse"),
+        *_at(path, "openenv.protocol.wire", "WSStateResponse WSErrorResponse"),
+        *_at(path, "openenv.protocol.errors", "WSErrorCode OpenEnvError SessionCapacityError"),
+        *_at(path, "openenv.protocol.errors", "ConcurrencyConfigurationError"),
+        *_at(path, "openenv.protocol.errors", "SessionNotFoundError SessionCreationError"),
+        *_at(path, "openenv.protocol.errors", "EnvironmentFactoryError"),
+        *_at(path, "openenv.runtime.capacity", "ConcurrencyConfig ServerCapacityStatus"),
+        *_at(path, "openenv.runtime.capacity", "SessionInfo"),
+        *_at(path, "openenv.server.http_server", "HTTPEnvServer"),
+        *_at(path, "openenv.server.app", "create_app create_fastapi_app"),
+        *_pending(path, TASKS, "ListTasksRequest NumTasksRequest GetTaskRequest"),
+        *_pending(path, TASKS, "GetTaskRangeRequest"),
+        *_pending(path, WEB, "create_web_interface_app WebInterfaceManager"),
+        *_pending(path, WEB, "deserialize_action_with_preprocessing GetEndpointConfig"),
+        *_pending(path, TOOLS, "Tool ToolError ToolErrorType ListToolsAction CallToolAction"),
+        *_pending(path, TOOLS, "ListToolsObservation CallToolObservation WSMCPMessage"),
+        *_pending(path, TOOLS, "WSMCPResponse RESERVED_TOOL_NAMES MCPEnvironment"),
+        *_pending(path, TOOLS, "JsonRpcErrorCode JsonRpcError JsonRpcRequest JsonRpcResponse"),
+        *_pending(path, TOOLS, "McpMethod"),
+    ]
+
+
+_TYPES = "openenv.core.env_server.types"
+_INTERFACES = "openenv.core.env_server.interfaces"
+_HARNESS = "openenv.core.harness"
+
+TABLE: list[Row] = [
+    # ── openenv
+    *_at("openenv", "openenv._version", "__version__"),
+    *_at("openenv", "openenv.client.generic", "GenericEnvClient GenericAction"),
+    *_at("openenv", "openenv.client.sync_client", "SyncEnvClient"),
+    *_pending("openenv", CATALOG, "AutoEnv AutoAction"),
+    # ── openenv.core
+    *_env_server("openenv.core"),
+    *_at("openenv.core", "openenv.client.env_client", "EnvClient"),
+    *_at("openenv.core", "openenv.client.sync_client", "SyncEnvClient"),
+    *_at("openenv.core", "openenv.client.generic", "GenericEnvClient GenericAction"),
+    *_pending("openenv.core", TOOLS, "MCPClientBase MCPToolClient"),
+    *_pending("openenv.core", LLM, "AnthropicClient LLMClient LLMResponse OpenAIClient ToolCall"),
+    *_pending("openenv.core", LLM, "create_llm_client"),
+    # ── openenv.core.env_server and its modules
+    *_env_server("openenv.core.env_server"),
+    *_at(_TYPES, "openenv.env.models", "Action Observation State"),
+    *_at(_TYPES, "openenv.env.metadata", "EnvironmentMetadata"),
+    *_at(_TYPES, "openenv.env.shapes", "Scalar CodeExecResult"),
+    *_at(_TYPES, "openenv.protocol.errors", "WSErrorCode"),
+    *_at(_TYPES, "openenv.protocol.wire", "ServerMode HealthStatus ResetRequest ResetResponse"),
+    *_at(_TYPES, "openenv.protocol.wire", "StepRequest StepResponse BaseMessage SchemaResponse"),
+    *_at(_TYPES, "openenv.protocol.wire", "HealthResponse WSResetMessage WSStepMessage"),
+    *_at(_TYPES, "openenv.protocol.wire", "WSStateMessage WSCloseMessage WSIncomingMessage"),
+    *_at(_TYPES, "openenv.protocol.wire", "WSObservationResponse WSStateResponse WSErrorResponse"),
+    *_at(_TYPES, "openenv.runtime.capacity", "ConcurrencyConfig ServerCapacityStatus SessionInfo"),
+    *_pending(_TYPES, TASKS, "ListTasksRequest NumTasksRequest GetTaskRequest"),
+    *_pending(_TYPES, TASKS, "GetTaskRangeRequest"),
+    *_at(_INTERFACES, "openenv.env.models", "Action Observation State"),
+    *_at(_INTERFACES, "openenv.env.metadata", "EnvironmentMetadata"),
+    *_at(_INTERFACES, "openenv.env.environment", "Environment ActT ObsT StateT"),
+    *_at(_INTERFACES, "openenv.env.transforms", "Transform"),
+    *_at(_INTERFACES, "openenv.env.shapes", "Message ModelTokenizer TaskProvider"),
+    *_at(
+        "openenv.core.env_server.exceptions",
+        "openenv.protocol.errors",
+        "OpenEnvError ConcurrencyConfigurationError SessionCapacityError SessionNotFoundError "
+        "SessionCreationError EnvironmentFactoryError",
+    ),
+    *_at(
+        "openenv.core.env_server.base_transforms",
+        "openenv.env.transforms",
+        "CompositeTransform NullTransform",
+    ),
+    *_pending(
+        "openenv.core.env_server.route_config", WEB, "GetEndpointConfig register_get_endpoints"
+    ),
+    *_at(
+        "openenv.core.env_server.serialization",
+        "openenv.env.serialization",
+        "deserialize_action serialize_observation",
+    ),
+    *_pending(
+        "openenv.core.env_server.serialization", WEB, "deserialize_action_with_preprocessing"
+    ),
+    *_at("openenv.core.env_server.http_server", "openenv.server.http_server", "HTTPEnvServer"),
+    *_at(
+        "openenv.core.env_server.http_server",
+        "openenv.server.app",
+        "create_app create_fastapi_app",
+    ),
+    *_pending("openenv.core.env_server.mcp_types", TOOLS, "Tool CallToolAction ListToolsAction"),
+    *_pending("openenv.core.env_server.mcp_environment", TOOLS, "MCPEnvironment"),
+    *_pending(
+        "openenv.core.env_server.web_interface",
+        WEB,
+        "create_web_interface_app load_environment_metadata WebInterfaceManager",
+    ),
+    *_pending("openenv.core.env_server.gradio_ui", WEB, "build_gradio_app"),
+    *_pending("openenv.core.env_server.gradio_theme", WEB, "OPENENV_GRADIO_THEME"),
+    # ── clients
+    *_at("openenv.core.client_types", "openenv.client.results", "StepResult"),
+    *_at("openenv.core.client_types", "openenv.client.codec", "ObsT StateT"),
+    *_at("openenv.core.env_client", "openenv.client.env_client", "EnvClient"),
+    *_at("openenv.core.env_client", "openenv.client.results", "StepResult"),
+    *_at("openenv.core.sync_client", "openenv.client.sync_client", "SyncEnvClient"),
+    *_at("openenv.core.generic_client", "openenv.client.generic", "GenericEnvClient GenericAction"),
+    *_pending("openenv.core.mcp_client", TOOLS, "MCPClientBase MCPToolClient"),
+    *_at("openenv.core.utils", "openenv.client.endpoint", "convert_to_ws_url"),
+    *_at("openenv.core.utils", "openenv.client.running", "run_async_safely"),
+    *_pending("openenv.core.utils", HUB, "hf_space_subdomain"),
+    # ── what trainers import besides
+    *_pending("openenv.auto", CATALOG, "AutoEnv AutoAction"),
+    *_pending("openenv.core.containers.runtime", CONTAINERS, "LocalDockerProvider UVProvider"),
+    *_pending("openenv.core.containers.runtime", CONTAINERS, "ContainerProvider RuntimeProvider"),
+    *_pending("openenv.core.rubrics", RUBRICS, "Rubric"),
+    *_pending("openenv.core.evals", EVALS, "EvalHarness"),
+    *_pending("openenv.core.tools", TOOLS, "GitServerClient PyExecutor"),
+    *_pending("openenv.core.llm_client", LLM, "LLMResponse ToolCall"),
+    *_pending(_HARNESS, HARNESS, "HarnessAdapter HarnessRunLimits HarnessRolloutResult"),
+    *_pending(_HARNESS, HARNESS, "MCPHarnessAdapter CLIHarnessAdapter ModelStep ModelStepResult"),
+    *_pending(_HARNESS, HARNESS, "ResourceSession ResourceSessionFactory StepEnvSessionAdapter"),
+    *_pending(_HARNESS, HARNESS, "ToolResult VerifyResult TraceEntry TrainableSession"),
+    *_pending(_HARNESS, HARNESS, "LoopOwningSession TrainingTrace TrainingTurn"),
+    *_pending(_HARNESS, HARNESS, "build_harness_rollout_func"),
+    *_pending(f"{_HARNESS}.capture.upstream", HARNESS, "training_sampling"),
+    *_pending(f"{_HARNESS}.collect", HARNESS, "CollectRunner RolloutSerializer EpisodeRecord"),
+    # ── environment packages
+    *_at("echo_env", "echo_env.models", "EchoAction EchoObservation"),
+    *_at("echo_env", "echo_env.client", "EchoEnv"),
+    *_pending("openspiel_env", PACKAGES, "OpenSpielEnv OpenSpielAction OpenSpielObservation"),
+    *_pending("textarena_env", PACKAGES, "TextArenaAction"),
+    *_pending("coding_env", PACKAGES, "CodingEnv CodeAction"),
+    *_pending("atari_env", PACKAGES, "AtariAction"),
+    *_pending("sumo_rl_env", PACKAGES, "SumoAction"),
+    *_pending("finrl_env", PACKAGES, "FinRLAction"),
+    *_pending("browsergym_env", PACKAGES, "BrowserGymEnv"),
+    *_pending("carla_env", PACKAGES, "CarlaEnv"),
+    *_pending("reasoning_gym_env", PACKAGES, "ReasoningGymEnv"),
+]
