@@ -95,6 +95,35 @@ def test_fields_of_any_type_are_welcome() -> None:
     assert Pixels(image=np.zeros((2, 2))).image.shape == (2, 2)
 
 
+class Numbers(Observation):
+    i: int = 0
+    f: float = 0.0
+    b: bool = False
+    many: list[float] = []
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "kept"),
+    [
+        ("reward", np.float32(0.5), 0.5),
+        ("reward", np.int64(2), 2),
+        ("reward", np.array(0.5), 0.5),
+        ("done", np.bool_(True), True),
+        ("truncated", np.bool_(True), True),
+        ("i", np.int64(3), 3),
+        ("f", np.float32(0.5), 0.5),
+        ("b", np.bool_(True), True),
+        ("many", np.zeros(2), [0.0, 0.0]),
+        ("many", [np.float32(1)], [1.0]),
+    ],
+)
+def test_numbers_of_numpy_are_numbers(field: str, given: Any, kept: object) -> None:
+    made = Numbers(**{field: given})
+    assert getattr(made, field) == kept
+    assert not isinstance(getattr(made, field), np.generic | np.ndarray)
+    json.loads(pack(made))
+
+
 def wire(observation: Observation) -> Any:
     return json.loads(pack(observation), parse_constant=pytest.fail)
 

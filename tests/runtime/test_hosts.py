@@ -135,6 +135,27 @@ class TestThreads:
             for _ in range(2):
                 assert (await step(seat, "x")).value is True
 
+    async def test_tasks_that_an_async_environment_leaves_end_with_it(self) -> None:
+        ended = threading.Event()
+
+        class Leaving(AsyncWorld):
+            async def reset_async(self, **options: Any) -> Seen:
+                self.task = asyncio.ensure_future(self._watch())
+                await asyncio.sleep(0)
+                return Seen()
+
+            async def _watch(self) -> None:
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    ended.set()
+
+        async with serving(Leaving, "thread") as sessions:
+            seat = await sessions.open()
+            await reset(seat)
+            await seat.close()
+            await happened(ended)
+
     async def test_one_thread_for_all_where_a_class_asks_for_it(self) -> None:
         class OneThread(Gated):
             REQUIRES_SINGLE_THREAD_EXECUTOR = True

@@ -70,7 +70,7 @@ class Traits:
 
 
 UNKNOWN = Traits(False, False, False, True, True, None, None, None)
-"""The traits of a factory that does not say what it makes, until its first product is seen."""
+"""The traits of a factory that does not say what it makes: nothing is known that limits it."""
 
 
 @dataclass(frozen=True)

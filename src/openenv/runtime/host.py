@@ -152,8 +152,9 @@ class BlockingCalls:
         return drive(flow, self._perform)
 
     def close(self) -> None:
-        """Closes the event loop, if there was need of one."""
+        """Closes the event loop, if there was need of one, and ends what was left running on it."""
         if self._loop is not None:
+            self._loop.run_until_complete(_end_tasks())
             self._loop.close()
 
     def _perform(self, call: Call) -> object:
@@ -163,6 +164,14 @@ class BlockingCalls:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
         return self._loop.run_until_complete(_settle(value))
+
+
+async def _end_tasks() -> None:
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()
 
 
 async def _settle(value: Awaitable[object]) -> object:
