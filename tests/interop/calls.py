@@ -21,7 +21,7 @@ Outcome = dict[str, Any]
 KINDS = ("async", "sync", "with", "generic", "generic-sync")
 BLOCKING = ("sync", "with", "generic-sync")
 WRAPPED = ("sync", "generic-sync")
-SETTLE_S = 1.0
+SETTLE_S = 0.5
 
 
 class Call(NamedTuple):

@@ -48,6 +48,7 @@ SCRIPTS: dict[str, list[Frame]] = {
     "data that is a list": [{"type": "step", "data": []}],
     "reset that raises": [reset(boom=1), reset(episode_id="e1"), STATE],
     "step that raises": [RESET, step("explode"), step("next")],
+    "step after a reset that raised": [RESET, reset(boom=1), step("next")],
     "no reward": [RESET, step("noreward")],
     "reward that is NaN": [RESET, step("nan")],
     "step after the end": [reset(episode_id="e1"), step("quit"), step("more"), STATE],
@@ -122,6 +123,10 @@ DIFFERENCES: dict[str, Difference] = {
             {"state": {"episode_id": "e1", "step_count": 1, "last": "quit"}},
         ],
         "steps after the end would count for an episode that is over",
+    ),
+    "step after a reset that raised": Difference(
+        [READY, {"error": "EXECUTION_ERROR", "words": "reset exploded"}, RESET_REQUIRED],
+        "nobody knows which episode that step would belong to",
     ),
     "seed that is text": Difference(
         [{"error": "VALIDATION_ERROR", "faults": [("int_parsing", "seed")]}, FRESH],
