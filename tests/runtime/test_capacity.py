@@ -447,8 +447,9 @@ class TestSeeds:
         async with serving(World, "process") as sessions:
             seats = await asyncio.gather(*(sessions.open() for _ in range(3)))
             await asyncio.gather(*(step(seat, "seed", 7) for seat in seats))
-            drawn = [[(await step(seat, "draw")).value for seat in seats] for _ in range(3)]
-        assert all(len(set(draws)) == 1 for draws in drawn)
+            for _ in range(3):
+                drawn = await asyncio.gather(*(step(seat, "draw") for seat in seats))
+                assert len({answer.value for answer in drawn}) == 1
 
 
 class TestIsolation:
