@@ -5,12 +5,15 @@ import threading
 from typing import Any
 
 import pytest
+from websockets.http11 import Request
+from websockets.protocol import State
+from websockets.server import ServerProtocol
 from websockets.sync.server import ServerConnection
 
 from openenv import SessionCapacityError, SessionError, SessionLost
 from openenv.protocol.errors import MessageTooLarge, ProtocolError, ReplyTimeout
 from tests.client.peers import CAPACITY, answer, raw, replying, scripted
-from tests.client.ways import Ask, talking, until
+from tests.client.ways import Ask, Way, talking, until
 from tests.client.worlds import PATIENCE_S, ParrotClient, Pausing, Say
 
 STATE = '{"type":"state","data":{"episode_id":null,"step_count":0}}'
@@ -212,7 +215,7 @@ def test_a_late_answer_reaches_nobody(colour: str) -> None:
 def test_a_dropped_connection_in_a_call(colour: str) -> None:
     def drop(connection: ServerConnection) -> None:
         connection.recv(PATIENCE_S)
-        connection.socket.close()
+        connection.socket.shutdown(socket.SHUT_RDWR)
 
     async def talk(client: Any, ask: Ask) -> None:
         with pytest.raises(SessionLost):
@@ -249,3 +252,74 @@ def test_a_handshake_that_is_cut_off(colour: str, begun: bytes) -> None:
     with raw(cut_off) as port:
         url = f"http://127.0.0.1:{port}"
         talking(colour, talk, ParrotClient(base_url=url, connect_retries=0))
+
+
+def test_a_server_that_stops_reading_is_given_up_in_time(colour: str) -> None:
+    """The call's own patience holds, also while its request is still on the way out."""
+    done = threading.Event()
+
+    def unread(connection: socket.socket) -> None:
+        protocol = ServerProtocol()
+        while protocol.state is not State.OPEN:
+            protocol.receive_data(connection.recv(65536))
+            for event in protocol.events_received():
+                if isinstance(event, Request):
+                    protocol.send_response(protocol.accept(event))
+            connection.sendall(b"".join(protocol.data_to_send()))
+        done.wait(PATIENCE_S)
+
+    async def talk(client: Any, ask: Ask) -> None:
+        with pytest.raises(ReplyTimeout):
+            await ask(client.step(Say(text="x" * 50_000_000), timeout_s=0.1))
+        done.set()
+
+    with raw(unread) as port:
+        url = f"http://127.0.0.1:{port}"
+        talking(colour, talk, ParrotClient(base_url=url, connect_timeout_s=1000))
+
+
+def test_a_message_larger_than_the_server_reads(socket_way: Way) -> None:
+    async def talk(client: Any, ask: Ask) -> None:
+        await ask(client.reset())
+        with pytest.raises(MessageTooLarge, match="OPENENV_MAX_MESSAGE_MB"):
+            await ask(client.step(Say(text="x" * 40_000_000)))
+        with pytest.raises(SessionLost):
+            await ask(client.step(Say(text="hi")))
+        assert (await ask(client.reset(seed=1))).observation.seed == 1
+
+    for _ in range(3):
+        socket_way.run(talk)
+
+
+def test_a_flood_that_nobody_asked_for(colour: str) -> None:
+    def flood(connection: ServerConnection) -> None:
+        connection.recv(PATIENCE_S)
+        for number in range(100):
+            connection.send(answer(str(number)))
+        connection.recv(PATIENCE_S)
+
+    async def talk(client: Any, ask: Ask) -> None:
+        assert (await ask(client.reset())).observation.text == "0"
+        await ask(client.pause(0.4))
+        with pytest.raises((ProtocolError, SessionLost)):
+            await ask(client.step(Say()))
+
+    with scripted(flood) as url:
+        talking(colour, talk, Pausing(base_url=url))
+
+
+def test_an_answer_in_many_pieces(colour: str) -> None:
+    def pieces(connection: ServerConnection) -> None:
+        whole = answer("é" * 5000)
+        connection.recv(PATIENCE_S)
+        for frame in ([whole[i : i + 7] for i in range(0, len(whole), 7)], [whole, ""]):
+            connection.ping()
+            connection.send(frame)
+            connection.recv(PATIENCE_S)
+
+    async def talk(client: Any, ask: Ask) -> None:
+        for _ in range(2):
+            assert (await ask(client.reset())).observation.text == "é" * 5000
+
+    with scripted(pieces) as url:
+        talking(colour, talk, ParrotClient(base_url=url))

@@ -226,10 +226,12 @@ def test_this_machine_is_reached_without_a_proxy(
 class Proxy(http.server.BaseHTTPRequestHandler):
     """An HTTP proxy that knows one host by a name that nobody else knows."""
 
+    protocol_version = "HTTP/1.1"
     asked: list[tuple[str, str | None]] = []
     target = 0
 
     def do_CONNECT(self) -> None:
+        self.close_connection = True
         self.asked.append((self.path, self.headers.get("Proxy-Authorization")))
         if self.path.startswith("forbidden"):
             self.send_error(HTTPStatus.FORBIDDEN)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import math
 import socket
 import ssl
 import threading
@@ -78,7 +79,7 @@ class BlockingSocket:
                 self._catch_up()
                 self._protocol.send_text(frame.encode())
                 with contextlib.suppress(OSError):  # the server left; it may have said why
-                    self._flush()
+                    self._flush(deadline)
                 return self._receive(deadline, timeout_s)
             except BaseException:
                 self.abort()
@@ -90,7 +91,7 @@ class BlockingSocket:
         with self._turn, contextlib.closing(self._socket), contextlib.suppress(OSError):
             if not self._over:
                 self._protocol.send_text(goodbye.encode())
-                self._flush()
+                self._flush(deadline)
             while not self._over and (left := deadline - time.monotonic()) > 0:
                 self._read(min(TICK_S, left))
                 self._messages.clear()
@@ -188,22 +189,23 @@ class BlockingSocket:
             if len(self._messages) > MAX_UNINVITED:
                 self._protocol.fail(CloseCode.POLICY_VIOLATION, "too many uninvited messages")
 
-    def _flush(self) -> None:
+    def _flush(self, deadline: float = math.inf) -> None:
         for data in self._protocol.data_to_send():
             if data:
                 if self._wait != TICK_S:
                     self._socket.settimeout(TICK_S)
                     self._wait = TICK_S
-                self._send_all(data)
+                self._send_all(data, deadline)
 
-    def _send_all(self, data: bytes) -> None:
+    def _send_all(self, data: bytes, deadline: float) -> None:
         """As `sendall`, but a slow reader may take its time as long as it takes something."""
         view = memoryview(data)
-        stalled_until = time.monotonic() + self._endpoint.connect_timeout
+        patience = self._endpoint.connect_timeout
+        stalled_until = min(deadline, time.monotonic() + patience)
         while view:
             try:
                 view = view[self._socket.send(view) :]
-                stalled_until = time.monotonic() + self._endpoint.connect_timeout
+                stalled_until = min(deadline, time.monotonic() + patience)
             except (TimeoutError, ssl.SSLWantWriteError):
                 if time.monotonic() > stalled_until:
                     raise
