@@ -212,6 +212,37 @@ def test_headers_are_sent_and_not_shown(colour: str) -> None:
     assert seen == ["Bearer s3cret"]
 
 
+def test_a_name_and_password_in_the_address_are_used_and_not_shown(colour: str) -> None:
+    seen: list[str | None] = []
+
+    def refuse(connection: Any, request: Any) -> Any:
+        seen.append(request.headers.get("Authorization"))
+        return connection.respond(HTTPStatus.UNAUTHORIZED, "no\n")
+
+    async def talk(client: Any, ask: Ask) -> None:
+        with pytest.raises(ConnectFailed, match="ws://127.0.0.1") as caught:
+            await ask(client.reset())
+        assert "s3cret" not in str(caught.value)
+
+    with scripted(replying(), process_request=refuse) as url:
+        address = url.replace("http://", "http://user:s3cret@")
+        talking(colour, talk, ParrotClient(base_url=address))
+    assert seen == ["Basic dXNlcjpzM2NyZXQ="]
+
+
+@pytest.mark.parametrize("retries", [-1, 0])
+def test_no_retries_are_one_attempt(colour: str, retries: int) -> None:
+    refusals = Refusals(503, times=1)
+
+    async def talk(client: Any, ask: Ask) -> None:
+        with pytest.raises(ConnectFailed, match="503"):
+            await ask(client.reset())
+        assert await _reset(client, ask) == "hi"
+
+    with scripted(replying(answer("hi")), process_request=refusals) as url:
+        talking(colour, talk, ParrotClient(base_url=url, connect_retries=retries))
+
+
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_this_machine_is_reached_without_a_proxy(

@@ -193,11 +193,11 @@ class Conversation:
 def _persistently(retries: int) -> Flow[Effect, None]:
     """Attempts to open the connection until one succeeds."""
     pause = FIRST_PAUSE_S
-    for attempt in range(retries + 1):
+    for attempt in range(max(retries, 0) + 1):
         try:
             yield Open()
         except ConnectFailed as error:
-            if attempt == retries or not error.worth_retrying:
+            if attempt >= retries or not error.worth_retrying:
                 raise
         else:
             return

@@ -90,8 +90,10 @@ class Endpoint:
         refused = isinstance(why, ConnectionError | TimeoutError) or isinstance(
             cause, ConnectionError | EOFError
         )
+        url = urlsplit(self.ws_url)
+        shown = urlunsplit(url._replace(netloc=url.netloc.rpartition("@")[2]))  # no password
         return ConnectFailed(
-            f"Failed to connect to {self.ws_url}: {why or type(why).__name__}; is the server "
+            f"Failed to connect to {shown}: {why or type(why).__name__}; is the server "
             "running, and is this its address?",
             status,
             worth_retrying=refused or status in RETRYABLE_STATUSES,
