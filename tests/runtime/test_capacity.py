@@ -178,8 +178,14 @@ class TestQueue:
             await turn()
             stayer = asyncio.ensure_future(sessions.open(wait_s=60))
             await turn()
-            await first.close()  # the leaver has its turn now, but does not know yet
-            leaver.cancel()
+            free = first._on_end
+
+            def leave_when_called(seat: Seat) -> None:
+                free(seat)  # the leaver has its turn now, but does not know yet
+                leaver.cancel()
+
+            first._on_end = leave_when_called
+            await first.close()
             await asyncio.wait([leaver])
             if not leaver.cancelled():
                 await leaver.result().close()

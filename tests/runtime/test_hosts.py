@@ -9,7 +9,7 @@ import pytest
 
 from openenv.env.environment import HostKind
 from openenv.env.spec import EnvSpec
-from openenv.protocol.errors import EnvironmentFactoryError, StepTimeout
+from openenv.protocol.errors import EnvironmentFactoryError, SessionCreationError, StepTimeout
 from openenv.protocol.messages import Request
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions
@@ -92,6 +92,23 @@ async def test_a_factory_that_makes_no_environment_is_told() -> None:
         async with serving(makes_nothing, kind) as sessions:
             with pytest.raises(EnvironmentFactoryError, match="must give an Environment, got int"):
                 await sessions.open()
+
+
+@pytest.mark.parametrize("kind", ["thread", "process"])
+async def test_a_machine_that_has_no_room_for_one_more(
+    kind: HostKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise OSError("no room")
+
+    async with serving(World, kind, capacity=1) as sessions:
+        with monkeypatch.context() as full:
+            full.setattr(threading.Thread, "start", refuse)
+            full.setattr(asyncio, "create_subprocess_exec", refuse)
+            with pytest.raises(SessionCreationError, match="no room"):
+                await sessions.open()
+            await until(lambda: sessions.active == 0)
+        assert (await step(await sessions.open(), "echo", 1)).value == 1
 
 
 class TestThreads:

@@ -42,8 +42,9 @@ class Host(ABC):
     async def close(self) -> None:
         """Closes the environment and gives up the place, after the call that still runs."""
 
-    def kill(self) -> None:  # noqa: B027  # most hosts cannot
-        """Stops the running call for good, where the place can do that."""
+    def kill(self) -> bool:
+        """Stops the running call for good and says whether it did; most places cannot."""
+        return False
 
 
 def session_factory(spec: EnvSpec, *, tracebacks: bool) -> SessionFactory:
@@ -111,10 +112,11 @@ class InlineHost(Host):
         if session is not None:
             await adrive(session.close(), await_if_needed)
 
-    def kill(self) -> None:
-        """Cancels what the environment awaits."""
+    def kill(self) -> bool:
+        """Cancels what the environment awaits, which it may ignore."""
         if self._running is not None:
             self._running.cancel()
+        return False
 
 
 async def await_if_needed(call: Call) -> object:
@@ -184,7 +186,7 @@ class Worker:
     def __init__(self, name: str) -> None:
         self.calls = BlockingCalls()
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        threading.Thread(target=self._work, name=name, daemon=True).start()
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
 
     def run(self, job: Callable[[], ResultT]) -> asyncio.Future[ResultT]:
         """Does a job on the thread; its result arrives on the caller's event loop."""
@@ -201,6 +203,8 @@ class Worker:
             with suppress(RuntimeError):  # the loop has closed: nobody waits any more
                 loop.call_soon_threadsafe(_deliver, future, result, error)
 
+        if self._thread.ident is None:
+            self._thread.start()
         self._jobs.put(work)
         return future
 

@@ -72,11 +72,12 @@ class ProcessHost(Host):
         await process.wait()
         await self._bury(process)
 
-    def kill(self) -> None:
+    def kill(self) -> bool:
         """Kills the child and all that it started."""
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+        return True
 
     async def _serve(self, request: Request) -> Reply:
         question: Json = {"op": request.op, "data": request.data, "timeout_s": request.timeout_s}

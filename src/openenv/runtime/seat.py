@@ -92,7 +92,7 @@ class Seat:
         Raises:
             EnvironmentFactoryError: its constructor raised.
             StepTimeout: it took longer than `limits.reset_timeout`.
-            SessionCreationError: it was closed meanwhile.
+            SessionCreationError: it was closed meanwhile, or there was no thread or process for it.
         """
         async with self._turn:
             try:
@@ -101,9 +101,11 @@ class Seat:
                 self._host.kill()
                 self._begin_close()
                 raise _overdue(self._limits.reset_timeout) from None
-            except BaseException:
+            except BaseException as error:
                 self._begin_close()
-                raise
+                if isinstance(error, SessionError) or not isinstance(error, Exception):
+                    raise
+                raise SessionCreationError(f"{type(error).__name__}: {error}") from error
             if self._stage is not Stage.STARTING:
                 self._host.kill()
                 raise SessionCreationError("the server is stopping")
@@ -168,8 +170,10 @@ class Seat:
 
     async def forsake(self) -> None:
         """Waits no longer for a call that hangs; for a server that ends anyway."""
-        self._host.kill()
+        killed = self._host.kill()
         closing = self._begin_close()
+        if killed:
+            await asyncio.wait([closing], timeout=self._limits.close_grace)
         closing.cancel()
         await asyncio.wait([closing])
 
