@@ -199,6 +199,27 @@ def test_the_form_of_an_address_for_web_sockets() -> None:
     assert convert_to_ws_url("ws://a") == "ws://a"
 
 
+def test_a_redirect_is_followed_or_told(colour: str) -> None:
+    def elsewhere(connection: Any, request: Any) -> Any:
+        refusal = connection.respond(HTTPStatus.TEMPORARY_REDIRECT, "over there\n")
+        refusal.headers["Location"] = url.replace("http", "ws") + "/ws"
+        return refusal
+
+    async def talk(client: Any, ask: Ask) -> None:
+        if colour == "awaiting":
+            assert await _reset(client, ask) == "hi"
+            return
+        with pytest.raises(ConnectFailed, match=f"HTTP 307.*points to ws{url[4:]}/ws") as caught:
+            await ask(client.reset())
+        assert caught.value.status == 307
+
+    with (
+        scripted(replying(answer("hi"))) as url,
+        scripted(replying(), process_request=elsewhere) as old,
+    ):
+        talking(colour, talk, ParrotClient(base_url=old))
+
+
 def test_headers_are_sent_and_not_shown(colour: str) -> None:
     seen: list[str | None] = []
 
@@ -293,7 +314,7 @@ def test_a_proxy_is_used_for_other_hosts(
     colour: str, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     with scripted(replying(answer("hi"))) as url, proxying(url) as port:
-        monkeypatch.setenv(name, f"http://us%65r:pw@127.0.0.1:{port}")
+        monkeypatch.setenv(name, f"http://user:pw@127.0.0.1:{port}")
         client = ParrotClient(base_url="http://far.example:81", connect_retries=0)
         assert talking(colour, _reset, client) == "hi"
     assert Proxy.asked == [("far.example:81", "Basic dXNlcjpwdw==")]

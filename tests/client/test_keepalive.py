@@ -33,9 +33,8 @@ def pinging() -> Iterator[Served]:
 def test_an_idle_client_answers_pings(colour: str, pinging: Served) -> None:
     async def talk(client: Any, ask: Ask) -> None:
         await ask(client.reset(episode_id="one"))
-        for _ in range(2):
-            await ask(client.pause(1.5))
-            assert (await ask(client.step(Say(text="hi")))).observation.text == "hi"
+        await ask(client.pause(1.2))
+        assert (await ask(client.step(Say(text="hi")))).observation.text == "hi"
         assert (await ask(client.state())).episode_id == "one"
 
     talking(colour, talk, Pausing(base_url=f"http://127.0.0.1:{pinging.port}"))
@@ -45,7 +44,7 @@ def test_a_client_in_a_long_step_answers_pings(colour: str, pinging: Served) -> 
     async def talk(client: Any, ask: Ask) -> None:
         await ask(client.reset())
         gate = Gate()
-        threading.Timer(1.5, gate.opened.set).start()
+        threading.Timer(1.2, gate.opened.set).start()
         result = await ask(client.step(Say(text="slow", gate=gate.name)))
         assert result.observation.text == "slow"
 
@@ -56,7 +55,7 @@ def test_many_idle_clients_answer_pings(pinging: Served) -> None:
     clients = [ParrotClient(base_url=f"http://127.0.0.1:{pinging.port}") for _ in range(32)]
     for client in clients:
         client.reset()
-    threading.Event().wait(1.5)
+    threading.Event().wait(1.2)
     for client in clients:
         assert client.step(Say(text="hi")).observation.step == 1
     for client in clients:
@@ -66,9 +65,9 @@ def test_many_idle_clients_answer_pings(pinging: Served) -> None:
 def test_a_client_that_pings_is_answered(socket_way: Way) -> None:
     async def talk(client: Any, ask: Ask) -> None:
         await ask(client.reset())
-        await ask(client.pause(1.0))
+        await ask(client.pause(0.6))
         gate = Gate()
-        threading.Timer(0.5, gate.opened.set).start()
+        threading.Timer(0.4, gate.opened.set).start()
         await ask(client.step(Say(text="slow", gate=gate.name)))
         assert (await ask(client.step(Say(text="hi")))).observation.step == 2
 
@@ -89,8 +88,8 @@ def test_a_tunnel_that_swallows_pings(colour: str, options: dict[str, Any]) -> N
 
     async def talk(client: Any, ask: Ask) -> None:
         await ask(client.reset())
-        for number in range(2, 5):
-            await ask(client.pause(0.4))
+        for number in range(2, 4):
+            await ask(client.pause(0.3))
             assert (await ask(client.step(Say()))).observation.text == str(number)
 
     with raw(deaf) as port:

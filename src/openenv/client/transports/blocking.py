@@ -237,8 +237,11 @@ class BlockingSocket:
                 raise self._endpoint.failed(TimeoutError("the server did not answer in time"))
             self._read(left)
         if (problem := self._protocol.handshake_exc) is not None:
-            status = problem.response.status_code if isinstance(problem, InvalidStatus) else None
-            raise self._endpoint.failed(problem, status) from None
+            if not isinstance(problem, InvalidStatus):
+                raise self._endpoint.failed(problem) from None
+            target = problem.response.headers.get("Location")
+            why = f"{problem}, it points to {target}" if target else problem
+            raise self._endpoint.failed(why, problem.response.status_code) from None
 
 
 def _open_socket(endpoint: Endpoint) -> socket.socket:
