@@ -404,6 +404,16 @@ class TestClosing:
         assert answer.type in ("observation", "error")
         assert env.log == ["made", "go", "go ended", "closed"]
 
+    async def test_what_is_still_awaited_is_given_up(self) -> None:
+        env = AsyncGated.fresh()
+        async with serving(env, close_grace=3600) as sessions:
+            seat = await sessions.open()
+            running = asyncio.ensure_future(step(seat, "go", True))
+            await happened(env.entered)
+            await seat.close()
+            assert (await running).code == "SESSION_ERROR"
+        assert env.log == ["made", "go", "go ended", "closed"]
+
     @pytest.mark.parametrize("kind", KINDS)
     async def test_a_closed_seat_answers_that_it_is(self, kind: HostKind) -> None:
         async with serving(World, kind) as sessions:

@@ -273,6 +273,19 @@ class TestImporting:
         (package / "__main__.py").write_text(CELL + "from .words import HELLO\n" + SCRIPT)
         assert self._run("-m", "cells", cwd=tmp_path) == "3\n"
 
+    def test_a_factory_of_the_script_that_runs(self, tmp_path: Path) -> None:
+        (tmp_path / "cell.py").write_text(CELL)
+        script = tmp_path / "script.py"
+        script.write_text(
+            "import functools\nimport cell\n\ndef make(size):\n    return cell.Cell()\n"
+            + SCRIPT.replace("of(Cell)", "of(functools.partial(make, 3), cell.Grow, cell.Grown)")
+        )
+        assert self._run(str(script), cwd=tmp_path) == "3\n"
+
+    def test_a_class_that_was_typed_in(self, tmp_path: Path) -> None:
+        with pytest.raises(AssertionError, match="ConfigurationError: .* it was typed in"):
+            self._run("-c", CELL + SCRIPT, cwd=tmp_path)
+
     def _run(self, *arguments: str, cwd: Path) -> str:
         done = subprocess.run(
             [sys.executable, *arguments],

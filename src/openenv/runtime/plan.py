@@ -43,22 +43,18 @@ class Plan:
         Raises:
             ConfigurationError: a new process cannot import it.
         """
-        parts = (spec.make, spec.action, spec.observation, spec.state)
         try:
-            pickled = pickle.dumps(parts)
+            pickled = pickle.dumps((spec.make, spec.action, spec.observation, spec.state))
         except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise ConfigurationError(
-                "a process host needs an environment that a new process can import; "
-                f"{spec.name} cannot be: {error}. Define it at the top level of a module, or use "
-                "a thread host"
-            ) from error
-        names = {getattr(part, "__module__", "") for part in parts}
-        main = sys.modules["__main__"] if "__main__" in names else None
-        main_spec = getattr(main, "__spec__", None)
+            raise _unimportable(spec.name, str(error)) from error
+        names = [name for name in sys.modules if name.encode() in pickled]
+        main = _main() if "__main__" in names else (None, None)
+        if "__main__" in names and not any(main):
+            raise _unimportable(spec.name, "it was typed in, or piped to Python")
         return cls(
             pickled,
             tracebacks,
-            main=(main_spec.name if main_spec else None, getattr(main, "__file__", None)),
+            main=main,
             files={name: file for name in names if (file := _file_of(name)) is not None},
         )
 
@@ -71,6 +67,20 @@ class Plan:
             _load_main(*self.main)
         make, action, observation, state = pickle.loads(self.parts)
         return EnvSpec.of(make, action, observation, state)
+
+
+def _unimportable(name: str, why: str) -> ConfigurationError:
+    return ConfigurationError(
+        "a process host needs an environment that a new process can import; "
+        f"{name} cannot be: {why}. Define it at the top level of a module, or use a thread host"
+    )
+
+
+def _main() -> tuple[str | None, str | None]:
+    """The module, or else the file, that this process was started with."""
+    main = sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)
+    return (spec.name if spec else None, getattr(main, "__file__", None))
 
 
 def _file_of(name: str) -> str | None:
