@@ -52,7 +52,7 @@ class Process:
         self.process.send_signal(number)
 
     def entered(self) -> None:
-        eventually(lambda: (self.directory / "entered").exists())
+        eventually((self.directory / "entered").exists)
 
     def go(self) -> None:
         (self.directory / "go").touch()

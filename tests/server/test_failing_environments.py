@@ -3,14 +3,18 @@
 from typing import Any
 
 import pytest
+from pydantic import ConfigDict
 
+from openenv import Environment, State
 from openenv.env.environment import HostKind
 from tests.server.conftest import HOST_KINDS
 from tests.server.worlds import (
     Awaited,
+    Do,
     ExitsWhenBuilt,
     ExitsWhenClosed,
     PickyWorld,
+    Saw,
     SumsWorld,
     Unbuildable,
     Unclosable,
@@ -180,3 +184,36 @@ def test_two_clients_do_not_disturb_each_other(server: Served) -> None:
         assert second.step(text="undisturbed")["observation"]["text"] == "undisturbed"
         assert first.state()["step_count"] == 2
         assert second.state()["step_count"] == 1
+
+
+@pytest.mark.parametrize("name", ["self", "", "not a name", "class", "__init__"])
+def test_any_keyword_of_a_reset_is_borne(client: Socket, name: str) -> None:
+    message = client.ask({"type": "reset", "data": {name: 1}})
+    assert message["type"] == "observation" or message["data"]["code"] == "EXECUTION_ERROR"
+    goes_on(client)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_state_without_a_wire_form_is_told() -> None:
+    class Loose(State):
+        model_config = ConfigDict(validate_assignment=False)
+        last: Any = None
+
+    class Unsaid(Environment[Do, Saw, Loose]):
+        def reset(self, **options: Any) -> Saw:
+            self._state = Loose(last={"it": [object()]})
+            return Saw()
+
+        def step(self, action: Do) -> Saw:
+            return Saw(text=action.text)
+
+        @property
+        def state(self) -> Loose:
+            return self._state
+
+    with serving(Unsaid) as server, server.socket() as client:
+        client.reset()
+        error = client.refused({"type": "state"})
+        assert error["code"] == "EXECUTION_ERROR"
+        assert "Loose.last['it'][0] cannot be sent" in error["message"]
+        assert client.step(text="on")["observation"]["text"] == "on"

@@ -233,6 +233,73 @@ def test_a_step_has_the_time_that_its_caller_gives_it(threaded: Served) -> None:
     eventually(lambda: threaded.active() == 0)
 
 
+@pytest.mark.parametrize("timeout_s", [1e308, 1e20, "Infinity", 1e-300])
+def test_any_time_is_borne(timeout_s: Any) -> None:
+    with serving(World, limits=Limits(step_timeout=None)) as server:
+        server.post("/reset")
+        answer = server.post("/step", {"action": {"text": "a"}, "timeout_s": timeout_s})
+        assert answer.status in (200, 422, 504)
+        assert server.post("/reset").status == 200
+
+
+def test_who_leaves_in_the_middle_of_a_step_finds_the_session_again(threaded: Served) -> None:
+    gate = Gate()
+    World.gate, before = gate, World.gate
+    try:
+        threaded.post("/reset", {}, "again")
+        body = b'{"action": {"what": "wait"}}'
+        with threaded.raw() as client:
+            head = (
+                "POST /step HTTP/1.1\r\nHost: a\r\nX-Session-ID: again\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            )
+            client.socket.sendall(head.encode() + body)
+            gate.wait_until_entered()
+            client.reset()
+    finally:
+        gate.opened.set()
+        World.gate = before
+    assert step(threaded, "again", text="on").json()["observation"]["text"] == "on"
+    assert get_state(threaded, "again").json()["step_count"] == 2
+    delete(threaded, "again")
+
+
+def test_pipelined_requests_are_answered_in_order(threaded: Served) -> None:
+    threaded.post("/reset", {}, "pipe")
+    with threaded.raw() as client:
+        for text in ("one", "two", "six"):
+            body = b'{"action": {"text": "%s"}}' % text.encode()
+            head = (
+                "POST /step HTTP/1.1\r\nHost: a\r\nX-Session-ID: pipe\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+                f"Connection: {'close' if text == 'six' else 'keep-alive'}\r\n\r\n"
+            )
+            client.socket.sendall(head.encode() + body)
+        answers = client.rest()
+    assert [answers.index(text) for text in (b"one", b"two", b"six")] == sorted(
+        answers.index(text) for text in (b"one", b"two", b"six")
+    )
+    delete(threaded, "pipe")
+
+
+def test_a_session_that_is_closed_in_the_middle_of_a_step_is_gone(threaded: Served) -> None:
+    gate = Gate()
+    World.gate, before = gate, World.gate
+    try:
+        threaded.post("/reset", {}, "closed")
+        with ThreadPoolExecutor(2) as pool:
+            stepping = pool.submit(step, threaded, "closed", what="wait", text="done")
+            gate.wait_until_entered()
+            closing = pool.submit(delete, threaded, "closed")
+            eventually(lambda: get_state(threaded, "closed").status == 404)
+            gate.opened.set()
+            assert closing.result().status == 204
+            assert stepping.result().status in (200, 404)
+    finally:
+        gate.opened.set()
+        World.gate = before
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
 def test_another_method_is_refused(threaded: Served, method: str) -> None:
     assert threaded.http(method, "/reset").status == 405

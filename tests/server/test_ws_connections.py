@@ -168,6 +168,15 @@ def test_a_client_that_reads_nothing_is_read_no_further(
     eventually(lambda: servers[kind].active() == 0)
 
 
+def test_a_client_that_only_pings_is_read_no_further(threaded: Served) -> None:
+    ping = frame_head(125, opcode=9) + bytes(125)
+    with threaded.raw() as client:
+        client.upgrade()
+        client.socket.settimeout(0.5)
+        assert send_all_of(client.socket, ping * 1000, times=400) < 40 * MIB
+        client.reset()
+
+
 @pytest.mark.parametrize("kind", ["inline", "thread"])
 def test_hundreds_of_hasty_clients_leave_nothing_behind(
     servers: dict[str, Served], kind: str

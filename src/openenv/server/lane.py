@@ -21,6 +21,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket protocol with a direct way for `/ws`."""
 
     _conversation: Conversation | None = None
+    _held = False
 
     def handle_connect(self, event: Any) -> None:
         """Offers the direct way to the application."""
@@ -47,12 +48,14 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
     def pause_writing(self) -> None:
         """The client reads slower than it asks."""
         super().pause_writing()
+        self._regulate()
         if self._conversation is not None:
             self._conversation.choke(True)
 
     def resume_writing(self) -> None:
         """The client has caught up."""
         super().resume_writing()
+        self._regulate()
         if self._conversation is not None:
             self._conversation.choke(False)
 
@@ -64,9 +67,14 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
 
     def hold(self, on: bool) -> None:
         """Stops or goes on reading from the socket."""
+        self._held = on
+        self._regulate()
+
+    def _regulate(self) -> None:
+        """Reads only if the answers, and be they pongs, find their way."""
         if self.transport.is_closing():
             return
-        if on:
+        if self._held or self.read_paused or not self.writable.is_set():
             self.transport.pause_reading()
         else:
             self.transport.resume_reading()

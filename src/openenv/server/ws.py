@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Coroutine
-from contextlib import suppress
 from typing import Protocol
 from urllib.parse import parse_qs
 
@@ -90,6 +89,7 @@ class AsgiCarrier:
         self._conversation: Conversation | None = None
         self._outbox: asyncio.Queue[str | None] = asyncio.Queue()
         self._sending = asyncio.ensure_future(self._send_all())
+        self._gone = False
         self._may_read = asyncio.Event()
         self._may_read.set()
 
@@ -100,7 +100,10 @@ class AsgiCarrier:
 
     def hold(self, on: bool) -> None:
         """Stops or goes on reading."""
-        self._may_read.clear() if on else self._may_read.set()
+        if on and not self._gone:
+            self._may_read.clear()
+        else:
+            self._may_read.set()
 
     async def carry(self, conversation: Conversation) -> None:
         """Hands over what the client sends, until it leaves."""
@@ -123,12 +126,15 @@ class AsgiCarrier:
         return await self._receive()
 
     async def _send_all(self) -> None:
-        with suppress(OSError, RuntimeError):  # the client has left
+        try:
             while (frame := await self._outbox.get()) is not None:
                 await self._send({"type": "websocket.send", "text": frame})
                 if self._outbox.empty():
                     self._choke(False)
             await self._send({"type": "websocket.close", "code": 1000})
+        except (OSError, RuntimeError):  # the client has left, and reading on tells so
+            self._gone = True
+            self.hold(False)
 
 
 def _wait_s(scope: Scope) -> float:
