@@ -59,16 +59,16 @@ class Codec(Generic[ActT, ObsT, StateT]):
                 f"{type(self).__name__} does not say its types: write `class "
                 f"{type(self).__name__}(EnvClient[MyAction, MyObservation, MyState])`"
             )
-        if issubclass(expected, Observation):
+        if _is(expected, Observation):
             observation = _fits(self, expected, unpack(expected, payload))
-        elif issubclass(expected, BaseModel):
+        elif _is(expected, BaseModel):
             observation = _fits(self, expected, nested)
         return step_result(observation, payload)
 
     def _parse_state(self, payload: Json) -> StateT:
         """The state in the `data` of a `state` reply."""
         expected = self._state_class
-        state: Any = _fits(self, expected, payload) if issubclass(expected, BaseModel) else payload
+        state: Any = _fits(self, expected, payload) if _is(expected, BaseModel) else payload
         return cast("StateT", state)
 
 
@@ -95,6 +95,11 @@ def step_result(observation: Any, payload: Json) -> StepResult[Any]:
         metadata or None,
         bool(payload.get("truncated", False)),
     )
+
+
+def _is(expected: Any, base: type) -> bool:
+    """Whether a type is a class of models; `dict[str, Any]` is none, and no class either."""
+    return isinstance(expected, type) and issubclass(expected, base)
 
 
 def _fits(codec: object, model: type[Any], data: Json) -> Any:
