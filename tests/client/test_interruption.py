@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from openenv import ReplyTimeout, SessionLost
+from openenv.client import env_client
 from openenv.protocol.errors import ConcurrentCall
 from tests.client.ways import Ask, Way, until
 from tests.client.worlds import Gate, ParrotClient, Pausing, Say
@@ -293,3 +294,36 @@ def test_close_in_another_thread_lets_the_running_call_end(url: str) -> None:
     assert results[0].observation.text == "last"
     with pytest.raises(SessionLost, match="closed"):
         client.step(Say(text="late"))
+
+
+def test_close_gives_up_a_call_that_hangs(
+    socket_way: Way, parrots: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(env_client, "CLOSE_TIMEOUT_S", 0.1)
+    gate = Gate()
+    lost: list[BaseException] = []
+
+    def hang(client: Any) -> None:
+        try:
+            client.step(Say(gate=gate.name))
+        except SessionLost as error:
+            lost.append(error)
+
+    async def talk(client: Any, ask: Ask) -> None:
+        await ask(client.reset())
+        if socket_way.colour == "awaiting":
+            step: Any = asyncio.ensure_future(client.step(Say(gate=gate.name)))
+            await until(client, ask, gate.entered.is_set)
+            await client.close()
+            lost.extend(await asyncio.gather(step, return_exceptions=True))
+        else:
+            step = threading.Thread(target=hang, args=(client,))
+            step.start()
+            gate.await_entered()
+            client.close()
+            step.join()
+        assert isinstance(lost[0], SessionLost)
+        gate.opened.set()
+
+    socket_way.run(talk, socket_way.client(Pausing))
+    eventually(lambda: parrots.openenv.active_sessions == 0)

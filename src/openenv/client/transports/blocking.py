@@ -88,13 +88,22 @@ class BlockingSocket:
     def close(self, goodbye: str, timeout_s: float) -> None:
         """Says goodbye and waits until the server has freed the session, or time is up."""
         deadline = time.monotonic() + timeout_s
-        with self._turn, contextlib.closing(self._socket), contextlib.suppress(OSError):
-            if not self._over:
-                self._protocol.send_text(goodbye.encode())
-                self._flush(deadline)
-            while not self._over and (left := deadline - time.monotonic()) > 0:
-                self._read(min(TICK_S, left))
-                self._messages.clear()
+        with contextlib.closing(self._socket), contextlib.suppress(OSError):
+            if not self._turn.acquire(timeout=timeout_s):  # another thread's call hangs
+                self._socket.shutdown(socket.SHUT_RDWR)
+                return
+            try:
+                self._part(goodbye, deadline)
+            finally:
+                self._turn.release()
+
+    def _part(self, goodbye: str, deadline: float) -> None:
+        if not self._over:
+            self._protocol.send_text(goodbye.encode())
+            self._flush(deadline)
+        while not self._over and (left := deadline - time.monotonic()) > 0:
+            self._read(min(TICK_S, left))
+            self._messages.clear()
 
     def abort(self) -> None:
         """Drops the connection without a word."""
