@@ -156,3 +156,17 @@ def test_attributes_that_existing_code_reads() -> None:
 )
 def test_a_message_of_ones_own(error: SessionError) -> None:
     assert error.message == "mine"
+
+
+def test_a_refused_connection_tells_whether_to_try_again() -> None:
+    refused = errors.ConnectFailed("busy", 503, worth_retrying=True)
+    assert (str(refused), refused.status, refused.worth_retrying) == ("busy", 503, True)
+    again = pickle.loads(pickle.dumps(refused))
+    assert vars(again) == vars(refused)
+    assert str(again) == "busy"
+
+
+def test_a_wrong_configuration_crosses_between_processes() -> None:
+    conflict = ConcurrencyConfigurationError("Env", 4)
+    again = pickle.loads(pickle.dumps(conflict))
+    assert (str(again), vars(again)) == (str(conflict), vars(conflict))

@@ -72,6 +72,9 @@ class ConcurrencyConfigurationError(ConfigurationError):
             "True if its instances share no state"
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.environment_name, self.max_concurrent_envs, str(self))
+
 
 class ModeError(OpenEnvError, RuntimeError):
     """One client object was used both blocking and awaiting."""
