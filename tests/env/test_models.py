@@ -1,5 +1,6 @@
 """Action, Observation and State, as existing packages rely on them."""
 
+import dataclasses
 import json
 import math
 from enum import Enum
@@ -257,6 +258,57 @@ def test_no_number_becomes_null_wherever_it_stands(bad: float) -> None:
     back = validate(Rich, unpack(Rich, sent))
     assert back.inner is not None
     assert repr((back.number, back.inner.value, back.reward)) == repr((bad, bad, bad))
+
+
+@dataclasses.dataclass
+class Point:
+    x: float
+
+
+class OneAny(Observation):
+    value: Any = None
+
+
+class OneModel(Observation):
+    value: Inner
+
+
+class OneList(Observation):
+    value: list[Inner] | None
+
+
+class OneDataclass(Observation):
+    value: Point
+
+
+class OneOfOurs(Observation):
+    value: OneModel
+
+
+class OnlyMetadata(Observation):
+    pass
+
+
+@pytest.mark.parametrize(
+    "observation",
+    [
+        OneAny(value=Inner(value=math.nan)),
+        OneAny(value=[{"deep": Inner(value=math.nan)}]),
+        OneModel(value=Inner(value=math.nan)),
+        OneList(value=[Inner(value=math.nan)]),
+        OneDataclass(value=Point(math.nan)),
+        OneOfOurs(value=OneModel(value=Inner(value=math.nan))),
+        OnlyMetadata(metadata={"m": Inner(value=math.nan)}),
+    ],
+    ids=lambda o: type(o).__name__,
+)
+def test_each_way_to_hold_a_model_keeps_its_numbers(observation: Observation) -> None:
+    assert b'"NaN"' in pack(observation)
+
+
+def test_a_state_keeps_the_numbers_of_what_was_added() -> None:
+    state = State(inner=Inner(value=math.nan))  # type: ignore[call-arg]  # any field is welcome
+    assert b'"NaN"' in pack_state(state)
 
 
 def test_bytes_are_base64_both_ways() -> None:

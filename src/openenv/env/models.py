@@ -128,6 +128,8 @@ def _model_json(model: BaseModel, exclude: frozenset[str] | None) -> bytes:
             exclude=exclude,  # type: ignore[arg-type]  # any set will do
             fallback=unusual,
         )
+        if not _may_hold_strangers(model):
+            return body
         return with_lost_numbers(
             body,
             lambda: serializer.to_python(
@@ -139,6 +141,21 @@ def _model_json(model: BaseModel, exclude: frozenset[str] | None) -> bytes:
         )
     except (PydanticSerializationError, TypeError, ValueError) as error:
         raise unencodable(model, error) from error
+
+
+def _may_hold_strangers(model: BaseModel) -> bool:
+    """Whether values of classes that are none of ours, and write NaN as null, may be in it."""
+    return bool(getattr(model, "metadata", None)) or _has_open_fields(type(model))
+
+
+@lru_cache(maxsize=1024)
+def _has_open_fields(model: type[BaseModel]) -> bool:
+    """Whether a field but `metadata` takes models, dataclasses or anything at all."""
+    schema = str(model.__pydantic_core_schema__)
+    known = {"model": 1, "any": int("metadata" in model.model_fields), "dataclass": 0}
+    return model.model_config.get("extra") == "allow" or any(
+        schema.count(f"'type': '{kind}'") > count for kind, count in known.items()
+    )
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
