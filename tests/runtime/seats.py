@@ -86,6 +86,12 @@ async def until(holds: Callable[[], object]) -> None:
         await asyncio.sleep(0.002)
 
 
+async def turn() -> None:
+    """Lets everything that can go on do so."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
 async def happened(event: threading.Event) -> None:
     """Waits for what another thread does, without stopping the loop."""
     await until(event.is_set)

@@ -1,22 +1,17 @@
 """How many sessions there may be, and who is next."""
 
 import asyncio
-import gc
 import random
-import sys
 from typing import Any, ClassVar
 
 import pytest
 
-from openenv.env.environment import HostKind
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import (
     ConcurrencyConfigurationError,
     ConfigurationError,
     EnvironmentFactoryError,
     SessionCapacityError,
-    SessionCreationError,
-    SessionError,
     SessionNotFoundError,
 )
 from openenv.protocol.messages import Request
@@ -24,14 +19,8 @@ from openenv.runtime.capacity import ServerCapacityStatus
 from openenv.runtime.limits import Limits
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions, check_capacity
-from tests.runtime.seats import ask, happened, reset, serving, step, until
-from tests.runtime.worlds import Do, Gated, Seen, Walk, World
-
-
-async def turn() -> None:
-    """Lets everything that can go on do so."""
-    for _ in range(10):
-        await asyncio.sleep(0)
+from tests.runtime.seats import happened, serving, step, turn, until
+from tests.runtime.worlds import Do, Gated, Seen, World
 
 
 async def test_a_full_server_says_how_full_it_is() -> None:
@@ -266,243 +255,6 @@ async def live(sessions: Sessions, chance: random.Random) -> str:
     finally:
         await seat.close()
     return "lived"
-
-
-class FakeClock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-async def look(sessions: Sessions) -> None:
-    """Has the reaper look now instead of after its nap."""
-    sessions._reaper._round()
-    await turn()
-
-
-class TestReaper:
-    async def test_an_idle_session_ends_and_its_client_is_told(self) -> None:
-        clock = FakeClock()
-        told: list[SessionError] = []
-        async with serving(World, "inline", clock=clock, unattached_timeout=30.0) as sessions:
-            seat = await sessions.open("mine")
-            seat.on_close(told.append)
-            clock.now += 29
-            await look(sessions)
-            assert seat.is_open
-            clock.now += 1
-            await look(sessions)
-            assert (sessions.active, told[0].code) == (0, "SESSION_ERROR")
-            assert told[0].details == {"session_id": "mine", "idle_timeout_s": 30.0}
-
-    async def test_it_looks_by_itself(self) -> None:
-        async with serving(World, "inline", unattached_timeout=0.02) as sessions:
-            await sessions.open()
-            await until(lambda: sessions.active == 0)
-            await sessions.open()
-            await until(lambda: sessions.active == 0)
-
-    async def test_the_idle_clock_starts_after_the_answer(self) -> None:
-        clock, env = FakeClock(), Gated.fresh()
-        async with serving(env, "thread", clock=clock, unattached_timeout=30.0) as sessions:
-            seat = await sessions.open()
-            slow = asyncio.ensure_future(step(seat, "go", True))
-            await happened(env.entered)
-            clock.now += 3000
-            await look(sessions)
-            assert seat.is_open
-            env.gate.set()
-            assert (await slow).value == "go"
-            clock.now += 29
-            await look(sessions)
-            assert seat.is_open
-            clock.now += 1
-            await look(sessions)
-            assert not seat.is_open
-
-    async def test_one_that_starts_is_not_idle(self) -> None:
-        class Slow(Gated):
-            def __init__(self) -> None:
-                self.entered.set()
-                assert self.gate.wait(15)
-                super().__init__()
-
-        clock, env = FakeClock(), Slow.fresh()
-        async with serving(env, "thread", clock=clock, unattached_timeout=30.0) as sessions:
-            opening = asyncio.ensure_future(sessions.open())
-            await happened(env.entered)
-            clock.now += 3000
-            await look(sessions)
-            env.gate.set()
-            seat = await opening
-            await look(sessions)
-            assert seat.is_open
-
-    async def test_steps_keep_a_session_and_other_sessions_do_not(self) -> None:
-        clock = FakeClock()
-        async with serving(World, "inline", clock=clock, unattached_timeout=30.0) as sessions:
-            used, unused = await sessions.open(), await sessions.open()
-            for _ in range(3):
-                clock.now += 20
-                await step(used, "echo")
-                await look(sessions)
-            assert used.is_open
-            assert not unused.is_open
-
-    async def test_one_that_a_socket_holds_has_no_limit_unless_asked_for(self) -> None:
-        clock = FakeClock()
-        async with serving(World, "inline", clock=clock) as sessions:
-            attached = await sessions.open(attached=True)
-            clock.now += 1e9
-            await look(sessions)
-            assert attached.is_open
-        async with serving(World, "inline", clock=clock, idle_timeout=30.0) as sessions:
-            attached = await sessions.open(attached=True)
-            clock.now += 30
-            await look(sessions)
-            assert not attached.is_open
-
-
-class TestDrain:
-    async def test_running_calls_end_and_nothing_more_begins(self) -> None:
-        env = Gated.fresh()
-        async with serving(env, "thread", capacity=1) as sessions:
-            seat = await sessions.open()
-            waiting = asyncio.ensure_future(sessions.open(wait_s=60))
-            slow = asyncio.ensure_future(step(seat, "go", True))
-            await happened(env.entered)
-            draining = asyncio.ensure_future(sessions.drain())
-            with pytest.raises(SessionCreationError, match="stopping"):
-                await waiting
-            with pytest.raises(SessionCreationError):
-                await sessions.open()
-            assert not draining.done()
-            env.gate.set()
-            await draining
-            await turn()
-            assert slow.result().value == "go"
-
-    async def test_it_waits_only_for_the_grace(self) -> None:
-        env = Gated.fresh()
-        async with serving(env, "thread", drain_grace=0.02) as sessions:
-            seat = await sessions.open()
-            slow = asyncio.ensure_future(step(seat, "go", True))
-            await happened(env.entered)
-            await sessions.drain()
-            assert asyncio.all_tasks() - {asyncio.current_task(), slow, sessions._reaper._task} == (
-                set()
-            )
-            env.gate.set()
-            await slow
-
-    async def test_an_idle_server_is_drained_at_once(self) -> None:
-        async with serving(World, "inline", drain_grace=3600) as sessions:
-            await sessions.open()
-            await sessions.drain()
-
-    async def test_one_that_starts_while_the_server_ends_does_not_come_back(self) -> None:
-        class Slow(Gated):
-            def __init__(self) -> None:
-                self.entered.set()
-                assert self.gate.wait(15)
-                super().__init__()
-
-        env = Slow.fresh()
-        async with serving(env, "thread") as sessions:
-            opening = asyncio.ensure_future(sessions.open())
-            await happened(env.entered)
-            closing = asyncio.ensure_future(sessions.close_all())
-            await turn()
-            env.gate.set()
-            await closing
-            with pytest.raises(SessionCreationError):
-                await opening
-            assert sessions.active == 0
-        assert env.log == ["made", "closed"]
-
-
-async def walk(sessions: Sessions, seed: int) -> list[int]:
-    """One seeded episode, other sessions' turns between its steps."""
-    seat = await sessions.open()
-    await reset(seat, seed=seed)
-    done = False
-    while not done:
-        await asyncio.sleep(0)
-        answer = await step(seat, "go", 1)
-        done = answer.data["done"]
-    await seat.close()
-    path: list[int] = answer.value
-    return path
-
-
-class TestSeeds:
-    @pytest.mark.parametrize("kind", ["inline", "thread", "process"])
-    async def test_concurrency_does_not_change_seeded_episodes(self, kind: HostKind) -> None:
-        async with serving(Walk, kind) as sessions:
-            alone = [await walk(sessions, seed) for seed in range(8 if kind == "process" else 50)]
-            together: list[list[int]] = []
-            for first in range(0, len(alone), 8):
-                seeds = range(first, min(first + 8, len(alone)))
-                together += await asyncio.gather(*(walk(sessions, seed) for seed in seeds))
-        assert together == alone
-        assert len({tuple(path) for path in alone}) == len(alone)
-
-    async def test_processes_have_even_their_global_generators_to_themselves(self) -> None:
-        async with serving(World, "process") as sessions:
-            seats = await asyncio.gather(*(sessions.open() for _ in range(3)))
-            await asyncio.gather(*(step(seat, "seed", 7) for seat in seats))
-            for _ in range(3):
-                drawn = await asyncio.gather(*(step(seat, "draw") for seat in seats))
-                assert len({answer.value for answer in drawn}) == 1
-
-
-class TestIsolation:
-    @pytest.mark.parametrize("kind", ["inline", "thread", "process"])
-    async def test_two_sessions_share_nothing(self, kind: HostKind) -> None:
-        class Remembers(World):
-            def keep(self, arg: Any) -> Any:
-                self.__dict__.setdefault("kept", []).append(arg)
-                return self.__dict__["kept"]
-
-        env = World if kind == "process" else Remembers
-        async with serving(env, kind) as sessions:
-            easy, hard = await sessions.open(), await sessions.open()
-            await reset(easy, episode_id="easy")
-            await reset(hard, episode_id="hard")
-            for n in range(20):
-                if env is Remembers:
-                    assert (await step(easy, "keep", n)).value == list(range(n + 1))
-                    assert (await step(hard, "keep", -n)).value == [-m for m in range(n + 1)]
-                else:
-                    await step(easy, "echo")
-                await step(hard, "echo")
-            for seat, name, count in ((easy, "easy", 20), (hard, "hard", 0)):
-                state = (await ask(seat, "state")).data
-                assert state["episode_id"] == name
-                assert state["step_count"] >= count
-
-
-async def test_a_thousand_sessions_leave_nothing_behind() -> None:
-    class Fleeting(World):
-        pass
-
-    async with serving(Fleeting, "inline", capacity=1000) as sessions:
-        for _ in range(2):
-            seats = [await sessions.open() for _ in range(1000)]
-            assert sessions.active == 1000
-            for seat in seats:
-                assert (await step(seat, "echo", 1)).value == 1
-            await asyncio.gather(*(seat.close() for seat in seats))
-            assert sessions.active == 0
-        del seats, seat
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        assert tasks <= {sessions._reaper._task}
-        gc.collect()
-        left = [thing for thing in gc.get_objects() if isinstance(thing, Seat | Fleeting)]
-        assert left == []
-        assert sys.getrefcount(sessions) < 20
 
 
 def test_a_report_of_how_full_a_server_is() -> None:
