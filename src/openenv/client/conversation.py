@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -79,7 +78,8 @@ class Conversation:
         self._admitted = False
         self._lost: str | None = None
         self._steps = 0
-        self._free = threading.Lock()
+        self._running: object = None
+        self._guard = threading.Lock()
 
     def adopt(self) -> None:
         """A connection stands ready."""
@@ -97,7 +97,8 @@ class Conversation:
     def leave(self, why: str) -> None:
         """The session is another process's: whatever runs in it is not this one's business."""
         self.lose(why)
-        self._free = threading.Lock()
+        self._running = None
+        self._guard = threading.Lock()
 
     def open(self, retries: int) -> Flow[Effect, None]:
         """Opens the connection unless it is; tries again while the cause may pass.
@@ -106,9 +107,14 @@ class Conversation:
             ConnectFailed: the last attempt's.
         """
         if self.protocol is None:
-            with self._alone("connect"):
+            call = object()
+            try:
+                self._begin(call, "connect")
                 yield from _persistently(retries)
                 self.adopt()
+            finally:
+                if self._running is call:
+                    self._running = None
 
     def connect(self) -> Flow[Effect, None]:
         """Has the client connect, unless it is."""
@@ -156,38 +162,47 @@ class Conversation:
             )
 
     def _ask(self, request: Request, timeout_s: float) -> Flow[Effect, Json]:
-        with self._alone(request.op):
-            protocol = self.protocol
-            if protocol is None:
-                raise SessionLost("connect() made no connection")
-            try:
-                frame = protocol.send(request)
-                queueing = 0.0 if self._admitted else self._wait_s
-                answer: Any = yield Exchange(frame, timeout_s + queueing)
-                data = protocol.receive(answer)
-                self._admitted = True
-                return data
-            except Exception as error:
-                fatal = isinstance(error, SessionError) and error.code in _ENDING
-                if fatal or protocol.turn is not Turn.IDLE:
-                    self.lose(f"the last {request.op}() ended in {type(error).__name__}")
-                raise
-            finally:  # also when it was interrupted, wherever it stood
-                if protocol.turn is not Turn.IDLE:
-                    protocol.abandon()
-                    self.lose(f"{request.op}() was interrupted")
-
-    @contextmanager
-    def _alone(self, operation: str) -> Iterator[None]:
-        if not self._free.acquire(blocking=False):
-            raise ConcurrentCall(
-                f"{operation}() was called while another call is still running on this client; a "
-                "client holds one episode and one call at a time: use one client per rollout"
-            )
+        call = object()
         try:
-            yield
+            self._begin(call, request.op)
+            return (yield from self._converse(request, timeout_s))
         finally:
-            self._free.release()
+            if self._running is call:
+                self._running = None
+
+    def _converse(self, request: Request, timeout_s: float) -> Flow[Effect, Json]:
+        protocol = self.protocol
+        if protocol is None:
+            raise SessionLost("connect() made no connection")
+        try:
+            frame = protocol.send(request)
+            queueing = 0.0 if self._admitted else self._wait_s
+            answer: Any = yield Exchange(frame, timeout_s + queueing)
+            data = protocol.receive(answer)
+            self._admitted = True
+            return data
+        except Exception as error:
+            fatal = isinstance(error, SessionError) and error.code in _ENDING
+            if fatal or protocol.turn is not Turn.IDLE:
+                self.lose(f"the last {request.op}() ended in {type(error).__name__}")
+            raise
+        finally:  # also when it was interrupted, wherever it stood
+            if protocol.turn is not Turn.IDLE:
+                protocol.abandon()
+                self.lose(f"{request.op}() was interrupted")
+
+    def _begin(self, call: object, operation: str) -> None:
+        """Makes a call the only one. It begins within the `try` whose `finally` ends it.
+
+        So an alarm that strikes at any moment leaves no call behind that is over.
+        """
+        with self._guard:
+            if self._running is not None:
+                raise ConcurrentCall(
+                    f"{operation}() was called while another call is still running on this client; "
+                    "a client holds one episode and one call at a time: use one client per rollout"
+                )
+            self._running = call
 
 
 def _persistently(retries: int) -> Flow[Effect, None]:
