@@ -19,11 +19,12 @@ from websockets.sync.client import connect
 
 from openenv import serve
 from openenv.protocol.errors import ConfigurationError
+from openenv.server import run
 from openenv.server.app import create_app
 from openenv.server.run import serve_app
 from tests.server.conftest import HOST_KINDS
 from tests.server.worlds import World
-from tests.serving import RawSocket, Socket, eventually, serving
+from tests.serving import RawSocket, Socket, eventually, frame_head, serving
 
 SCRIPT = Path(__file__).parent / "patient_world.py"
 STOP = [signal.SIGTERM, signal.SIGINT]
@@ -173,6 +174,36 @@ def test_clients_that_do_nothing_hold_nothing_up(tmp_path: Path) -> None:
             assert server.ended() == ""
         for each in silent:
             each.socket.close()
+
+
+def test_a_goodbye_that_is_not_read_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "LAST_WORDS_S", 0.2)
+    text = b"x" * 900_000
+    asked = b"".join(
+        frame_head(len(frame), opcode=opcode) + frame
+        for frame, opcode in [*[(b'{"type": "state"}', 1)] * 12, ((1000).to_bytes(2, "big"), 8)]
+    )
+    with serving(World, host_kind="inline") as server, server.raw() as client:
+        client.upgrade()
+        client.send(b'{"type": "reset"}')
+        client.send(b'{"type": "step", "data": {"text": "%s"}}' % text)
+        client.socket.sendall(asked)
+        eventually(lambda: server.active() == 0)
+        server.server.should_exit = True
+
+
+def test_a_client_that_reads_nothing_holds_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "LAST_WORDS_S", 0.2)
+    with serving(World, host_kind="inline") as server, server.raw() as client:
+        client.upgrade()
+        client.send(b'{"type": "reset"}')
+        step = b'{"type": "step", "data": {"text": "%s"}}' % (b"x" * 900_000)
+        client.socket.settimeout(0.3)
+        with suppress(TimeoutError):
+            for _ in range(100):
+                client.send(step)
+        server.server.should_exit = True
+        eventually(lambda: refuses(server.port))
 
 
 def test_who_waits_for_a_slot_is_told_of_the_end() -> None:

@@ -36,8 +36,9 @@ def memory_mib() -> int:
 def test_a_connection_lost_in_the_middle_of_a_frame_frees_its_slot(server: Served) -> None:
     with server.raw() as client:
         assert client.upgrade().startswith(b"HTTP/1.1 101 ")
+        client.send(b'{"type": "state"}')
+        assert client.socket.recv(1)
         client.socket.sendall(frame_head(1000) + b'{"type": "reset"')
-        eventually(lambda: server.active() == 1)
         client.reset()
     eventually(lambda: server.active() == 0)
 
@@ -92,6 +93,19 @@ def test_a_goodbye_in_the_middle_of_a_step_is_taken(threaded: Served, gate: Gate
         assert client.close_code() == 1000
     gate.opened.set()
     eventually(lambda: threaded.active() == 0)
+
+
+@pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+def test_frames_and_a_goodbye_in_one_breath_are_borne(
+    servers: dict[str, Served], kind: str
+) -> None:
+    frames = [b'{"type": "reset"}', b'{"type": "step", "data": {}}', b'{"type": "state"}']
+    said = b"".join(frame_head(len(frame)) + frame for frame in frames * 5)
+    with servers[kind].raw() as client:
+        client.upgrade()
+        client.socket.sendall(said + frame_head(2, opcode=8) + (1000).to_bytes(2, "big"))
+        assert client.close_code() == 1000
+    eventually(lambda: servers[kind].active() == 0)
 
 
 def test_a_message_of_the_limit_is_read(threaded: Served) -> None:

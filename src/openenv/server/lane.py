@@ -11,6 +11,8 @@ from collections.abc import Coroutine
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
+from websockets.protocol import State
 
 from openenv.server.asgi import Receive, Send
 from openenv.server.conversation import Conversation
@@ -60,8 +62,8 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
             self._conversation.choke(False)
 
     def emit(self, text: str) -> None:
-        """Sends a text frame now."""
-        if not (self.close_sent or self.transport.is_closing()):
+        """Sends a text frame now, unless one side has said goodbye."""
+        if self.conn.state is State.OPEN and not self.transport.is_closing():
             self.conn.send_text(text.encode())
             self.transport.write(b"".join(self.conn.data_to_send()))
 
@@ -78,6 +80,13 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
             self.transport.pause_reading()
         else:
             self.transport.resume_reading()
+
+    def shutdown(self) -> None:
+        """Ends the socket, unless its client is saying goodbye at this very moment."""
+        try:
+            super().shutdown()
+        except InvalidState:
+            self.transport.close()
 
     def _message(self) -> bytes:
         frames = self.frames

@@ -24,6 +24,8 @@ from openenv.server.handshake import PatientHTTP
 from openenv.server.lane import DirectWebSocket
 
 BACKLOG = 2048
+LAST_WORDS_S = 5.0
+"""How long clients may take to read the last of what was sent to them, once the server ends."""
 
 
 def serve(
@@ -130,7 +132,13 @@ class Server(uvicorn.Server):
             listening.close()
         if self._openenv is not None:
             await self._unless_forced(self._openenv.drain())
+        overdue = asyncio.get_running_loop().call_later(LAST_WORDS_S, self._cut_off)
         await super().shutdown(sockets)
+        overdue.cancel()
+
+    def _cut_off(self) -> None:
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
 
     async def _unless_forced(self, work: Coroutine[Any, Any, None]) -> None:
         """Waits for some work, but no longer when Ctrl-C comes a second time."""
