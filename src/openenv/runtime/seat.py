@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable
 from enum import Enum
 
@@ -16,6 +15,7 @@ from openenv.protocol.errors import (
     StepTimeout,
 )
 from openenv.protocol.messages import Reply, Request, error_reply
+from openenv.runtime.deadline import Deadline
 from openenv.runtime.host import Host
 from openenv.runtime.limits import Limits
 
@@ -70,9 +70,7 @@ class Seat:
         self._turn = asyncio.Lock()
         self._running: asyncio.Future[Reply] | None = None
         self._deliver: Deliver | None = None
-        self._limit: float | None = None
-        self._due = math.inf
-        self._timer: asyncio.TimerHandle | None = None
+        self._deadline = Deadline(self._overrun)
         self._closing: asyncio.Task[None] | None = None
         self._tell: Callable[[SessionError], None] | None = None
 
@@ -131,7 +129,7 @@ class Seat:
             return deliver(outcome)
         self._running = outcome
         self._deliver = deliver
-        self._arm(self._patience(request))
+        self._deadline.set(self._patience(request))
         outcome.add_done_callback(self._finish)
         return None
 
@@ -197,6 +195,7 @@ class Seat:
 
     def _conclude(self, reply: Reply) -> None:
         deliver, self._deliver, self._running = self._deliver, None, None
+        self._deadline.clear()
         self._touch()
         if deliver is not None:
             deliver(reply)
@@ -207,34 +206,17 @@ class Seat:
         asked = request.timeout_s
         return asked if limit is None or (asked is not None and asked < limit) else limit
 
-    def _arm(self, seconds: float | None) -> None:
-        """Sets the running call's deadline.
-
-        A timer that rings too early is set again then, so that quick calls need none.
-        """
-        loop = asyncio.get_running_loop()
-        self._limit = seconds
-        self._due = math.inf if seconds is None else loop.time() + seconds
-        if self._timer is not None and self._due < self._timer.when():
-            self._timer.cancel()
-            self._timer = None
-        if self._timer is None and seconds is not None:
-            self._timer = loop.call_at(self._due, self._look)
-
-    def _look(self) -> None:
-        self._timer = None
-        running, loop = self._running, asyncio.get_running_loop()
-        if running is None or self._due == math.inf:
-            return
-        if loop.time() < self._due:
-            self._timer = loop.call_at(self._due, self._look)
+    def _overrun(self, seconds: float) -> None:
+        """The running call has had its time: the session ends, and nobody waits for the call."""
+        running = self._running
+        if running is None:
             return
         running.remove_done_callback(self._finish)
         running.add_done_callback(_forget)
         self._host.kill()
         running.cancel()
         self._begin_close()
-        self._conclude(error_reply(_overdue(self._limit), ends_session=True))
+        self._conclude(error_reply(_overdue(seconds), ends_session=True))
 
     def _touch(self) -> None:
         self.calls += 1
@@ -254,8 +236,7 @@ class Seat:
             logger.warning("closing session %s failed", self.session_id, exc_info=True)
         finally:
             overdue.cancel()
-            if self._timer is not None:
-                self._timer.cancel()
+            self._deadline.cancel()
             self._stage = Stage.GONE
             self._on_end(self)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
@@ -14,8 +13,6 @@ from openenv.env.environment import HostKind
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import (
     ConcurrencyConfigurationError,
-    SessionCapacityError,
-    SessionCreationError,
     SessionNotFoundError,
 )
 from openenv.runtime.host import (
@@ -32,6 +29,7 @@ from openenv.runtime.process import ProcessHost
 from openenv.runtime.reaper import Reaper
 from openenv.runtime.seat import Seat
 from openenv.runtime.session import closing
+from openenv.runtime.slots import Slots
 
 
 class Sessions:
@@ -61,7 +59,8 @@ class Sessions:
     ) -> None:
         self.spec = spec
         self.limits = limits
-        self._capacity = 1 if spec.shared or spec.traits.one_session else limits.capacity
+        single = spec.shared or spec.traits.one_session
+        self._slots = Slots(1 if single else limits.capacity, limits.waiting, limits.max_wait)
         self._host_kind: HostKind = host_kind or spec.traits.default_host
         self._environ = environ or {}
         self._plan = Plan.of(spec, tracebacks=tracebacks) if self._host_kind == "process" else None
@@ -69,25 +68,23 @@ class Sessions:
         self._clock = clock
         self._seats: set[Seat] = set()
         self._by_id: dict[str, Seat] = {}
-        self._waiting: deque[asyncio.Future[None]] = deque()
         self._shared_worker: Worker | None = None
-        self._draining = False
         self._reaper = Reaper(clock, self._seats, limits)
 
     @property
     def capacity(self) -> int:
         """Sessions that may exist at once."""
-        return self._capacity
+        return self._slots.capacity
 
     @property
     def active(self) -> int:
         """Sessions that exist: starting, open, closing, or hanging in a call."""
-        return len(self._seats)
+        return self._slots.taken
 
     @property
     def waiting(self) -> int:
         """Clients in the queue."""
-        return len(self._waiting)
+        return self._slots.waiting
 
     def find(self, session_id: str) -> Seat:
         """An open session by its id.
@@ -115,10 +112,15 @@ class Sessions:
             EnvironmentFactoryError: the environment's constructor raised.
             SessionCreationError: the server is stopping.
         """
-        await self._slot(wait_s)
+        await self._slots.take(wait_s)
+        try:
+            host = self._host()
+        except BaseException:
+            self._slots.free()
+            raise
         seat = Seat(
             session_id or str(uuid.uuid4()),
-            self._host(),
+            host,
             self.limits,
             self._clock,
             attached=attached,
@@ -142,48 +144,16 @@ class Sessions:
 
     async def drain(self) -> None:
         """Opens nothing more and waits for the running calls, at most `limits.drain_grace`."""
-        self._draining = True
-        for waiter in self._waiting:
-            waiter.cancel()
+        self._slots.shut()
         idle = asyncio.gather(*(seat.idle() for seat in self._seats))
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(idle, self.limits.drain_grace)
-
-    async def _slot(self, wait_s: float) -> None:
-        """Returns when a new session may be opened; the caller opens it without awaiting."""
-        self._refuse_if_draining()
-        if len(self._seats) < self._capacity and not self._waiting:
-            return
-        if wait_s <= 0 or len(self._waiting) >= self.limits.waiting:
-            raise SessionCapacityError(len(self._seats), self._capacity)
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        try:
-            await asyncio.wait_for(turn, min(wait_s, self.limits.max_wait))
-        except BaseException as error:
-            self._waiting.remove(turn)
-            self._call_next()
-            self._refuse_if_draining()
-            if isinstance(error, asyncio.TimeoutError):
-                raise SessionCapacityError(len(self._seats), self._capacity) from None
-            raise
-        self._waiting.remove(turn)
-
-    def _refuse_if_draining(self) -> None:
-        if self._draining:
-            raise SessionCreationError("the server is stopping")
 
     def _release(self, seat: Seat) -> None:
         self._seats.discard(seat)
         if self._by_id.get(seat.session_id) is seat:
             del self._by_id[seat.session_id]
-        self._call_next()
-
-    def _call_next(self) -> None:
-        free = self._capacity - len(self._seats)
-        for turn in list(self._waiting)[: max(free, 0)]:
-            if not turn.done():
-                turn.set_result(None)
+        self._slots.free()
 
     def _host(self) -> Host:
         make = session_factory(self.spec, tracebacks=self._tracebacks)

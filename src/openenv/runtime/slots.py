@@ -1,0 +1,83 @@
+"""Slots: how many sessions there may be, and who waits for one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from openenv.protocol.errors import SessionCapacityError, SessionCreationError
+
+
+class Slots:
+    """A bounded number of slots with a bounded, fair queue.
+
+    Args:
+        capacity: slots.
+        waiting: clients that may queue.
+        max_wait: the longest that one may, in seconds.
+
+    Attributes:
+        taken: slots that are in use.
+    """
+
+    def __init__(self, capacity: int, waiting: int, max_wait: float) -> None:
+        self.capacity = capacity
+        self.taken = 0
+        self._most = waiting
+        self._max_wait = max_wait
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._shut = False
+
+    @property
+    def waiting(self) -> int:
+        """Clients in the queue."""
+        return len(self._queue)
+
+    async def take(self, wait_s: float) -> None:
+        """Takes a slot, in turn.
+
+        Args:
+            wait_s: how long to queue for one; 0 fails at once.
+
+        Raises:
+            SessionCapacityError: none was free, or became free in time.
+            SessionCreationError: the slots were shut.
+        """
+        self._refuse_if_shut()
+        if self.taken < self.capacity and not self._queue:
+            self.taken += 1
+            return
+        if wait_s <= 0 or len(self._queue) >= self._most:
+            raise SessionCapacityError(self.taken, self.capacity)
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            await asyncio.wait_for(turn, min(wait_s, self._max_wait))
+        except BaseException as error:
+            if turn.done() and not turn.cancelled():
+                self.free()  # it was given a slot as it gave up
+            elif turn in self._queue:
+                self._queue.remove(turn)
+            self._refuse_if_shut()
+            if isinstance(error, asyncio.TimeoutError):
+                raise SessionCapacityError(self.taken, self.capacity) from None
+            raise
+
+    def free(self) -> None:
+        """Gives a slot back: to the first in the queue, if somebody waits."""
+        self.taken -= 1
+        while self._queue and self.taken < self.capacity:
+            turn = self._queue.popleft()
+            if not turn.done():
+                self.taken += 1
+                turn.set_result(None)
+
+    def shut(self) -> None:
+        """Gives no more slots, and sends the queue away."""
+        self._shut = True
+        for turn in self._queue:
+            turn.cancel()
+
+    def _refuse_if_shut(self) -> None:
+        if self._shut:
+            raise SessionCreationError("the server is stopping")
