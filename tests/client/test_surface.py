@@ -48,7 +48,7 @@ def test_a_step_outside_an_episode_is_refused_and_the_session_lives(way: Way) ->
         assert (await ask(client.state())).step_count == 0
         await ask(client.reset(episode_id="one"))
         await ask(client.step(Say(text="quit")))
-        with pytest.raises(ResetRequired, match="after 1 steps"):
+        with pytest.raises(ResetRequired, match="after 1 step;"):
             await ask(client.step(Say(text="late")))
         assert (await ask(client.state())).episode_id == "one"
 

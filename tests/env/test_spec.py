@@ -146,7 +146,29 @@ def test_types_are_read(env: Any, types: tuple[type, type, type], name: str) -> 
     assert isinstance(spec.make(), Environment)
 
 
-@pytest.mark.parametrize("env", [says_nothing, says_wrongly, Untold, lambda: Full()])  # noqa: PLW0108
+@pytest.mark.parametrize("env", [says_nothing, says_wrongly, lambda: Full()])  # noqa: PLW0108
+def test_a_factory_that_does_not_say_what_it_makes_is_asked(env: Callable[[], Full]) -> None:
+    spec = EnvSpec.of(env)
+    assert (spec.action, spec.observation, spec.state) == FULL
+    assert spec.traits == Traits.of(Full)
+
+
+def test_what_was_made_to_see_is_closed() -> None:
+    closed: list[Environment[Any, Any, Any]] = []
+
+    class Closing(Full):
+        def close(self) -> None:
+            closed.append(self)
+
+    EnvSpec.of(lambda: Closing())  # noqa: PLW0108
+    assert len(closed) == 1
+
+
+def fails() -> Any:
+    raise OSError("no license")
+
+
+@pytest.mark.parametrize("env", [fails, Untold])
 def test_types_that_cannot_be_read_must_be_given(env: Callable[[], Full]) -> None:
     with pytest.raises(ConfigurationError, match=r"action class of .*create_app\("):
         EnvSpec.of(env)

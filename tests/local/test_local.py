@@ -55,11 +55,16 @@ def test_what_can_be_made_local(colour: str, source: Any) -> None:
 
 
 def test_types_may_be_given(colour: str) -> None:
+    broken = [True]
+
     def bare() -> Any:
+        if broken:
+            raise OSError(broken.pop())
         return Parrot()
 
     with pytest.raises(ConfigurationError, match="cannot tell the action class of bare"):
         local(bare)
+    broken.append(True)
     client: Any = local(bare, Say, Heard)
     assert talking(colour, _greet, client).step_count == 1
 

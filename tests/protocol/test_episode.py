@@ -45,7 +45,7 @@ def test_steps_without_an_episode_are_refused() -> None:
     episode.began()
     episode.require_running()
     episode.stepped(done=True)
-    with pytest.raises(ResetRequired, match="ended after 1 steps"):
+    with pytest.raises(ResetRequired, match="ended after 1 step;"):
         episode.require_running()
 
 

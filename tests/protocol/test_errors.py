@@ -40,9 +40,9 @@ ONE_OF_EACH: list[tuple[SessionError, type[SessionError], str]] = [
     (HostCrashed("x", exit_code=-9, stderr="…"), HostCrashed, "HOST_CRASHED"),
     (EnvironmentFactoryError("make"), EnvironmentFactoryError, "FACTORY_ERROR"),
     (SessionCapacityError(3, 4), SessionCapacityError, "CAPACITY_REACHED"),
-    (SessionCreationError("no room"), SessionError, "SESSION_ERROR"),
-    (SessionNotFoundError("a"), SessionError, "SESSION_ERROR"),
-    (SessionExpired("a", 5.0), SessionError, "SESSION_ERROR"),
+    (SessionCreationError("no room"), SessionCreationError, "SESSION_ERROR"),
+    (SessionNotFoundError("a"), SessionNotFoundError, "SESSION_ERROR"),
+    (SessionExpired("a", 5.0), SessionExpired, "SESSION_ERROR"),
     (MessageTooLarge("x", limit=5), MessageTooLarge, "MESSAGE_TOO_LARGE"),
     (SessionLost("x", steps=3), SessionLost, "SESSION_LOST"),
 ]

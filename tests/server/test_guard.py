@@ -66,8 +66,16 @@ def test_a_page_of_this_server_may_call(threaded: Served, own: str) -> None:
 
 
 def test_a_page_behind_a_proxy_may_call(threaded: Served) -> None:
-    headers = {"Origin": "https://space.example", "X-Forwarded-Host": "space.example"}
+    headers = {"Origin": "https://app.localhost", "X-Forwarded-Host": "app.localhost"}
     assert threaded.http("GET", "/health", None, headers).status == 200
+
+
+def test_a_foreign_name_that_points_here_may_not_call(threaded: Served) -> None:
+    headers = {"Origin": "http://evil.example", "X-Forwarded-Host": "evil.example"}
+    assert threaded.http("GET", "/health", None, headers).status == 403
+    with threaded.raw() as client:
+        head = client.upgrade("Host: evil.example", "Origin: http://evil.example", host=None)
+        assert head.startswith(b"HTTP/1.1 403 ")
 
 
 def test_named_origins_may_call(monkeypatch: pytest.MonkeyPatch) -> None:

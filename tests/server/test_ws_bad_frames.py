@@ -199,7 +199,6 @@ def test_a_key_with_a_line_break_is_told_in_one_line(client: Socket, name: str) 
     assert len(error["message"].splitlines()) == 1
 
 
-@pytest.mark.xfail(reason="runtime.faults.invalid() puts field names as they are", strict=True)
 @pytest.mark.parametrize("name", LINE_BREAKS[:3])
 def test_a_field_with_a_line_break_is_told_in_one_line(client: Socket, name: str) -> None:
     client.reset()

@@ -43,6 +43,17 @@ def test_a_connection_lost_in_the_middle_of_a_frame_frees_its_slot(server: Serve
     eventually(lambda: server.active() == 0)
 
 
+def test_clients_that_leave_while_their_session_starts_leave_nothing(server: Served) -> None:
+    for pause in (0.0, 0.002, 0.01, 0.03):  # a process takes its time to start
+        with server.raw() as client:
+            assert client.upgrade().startswith(b"HTTP/1.1 101 ")
+            threading.Event().wait(pause)
+            client.reset()
+    with server.socket() as after:
+        assert after.reset()["observation"]["text"] == "ready"
+    eventually(lambda: server.active() == 0)
+
+
 def test_a_connection_lost_in_the_middle_of_a_step_frees_its_slot(
     threaded: Served, gate: Gate
 ) -> None:

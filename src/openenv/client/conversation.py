@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from openenv._flow import Flow
 from openenv.protocol.client import ClientProtocol, Turn
+from openenv.protocol.episode import counted
 from openenv.protocol.errors import (
     ConcurrentCall,
     ConnectFailed,
@@ -154,7 +155,7 @@ class Conversation:
 
     def _require_session(self, operation: str) -> None:
         if self._lost is not None:
-            taken = f" after {self._steps} steps" if self._steps else ""
+            taken = f" after {counted(self._steps)}" if self._steps else ""
             raise SessionLost(
                 f"{operation}() has no episode to go on with{taken}: {self._lost}; call reset() to "
                 "begin a new one",

@@ -92,9 +92,14 @@ class Endpoint:
         )
         url = urlsplit(self.ws_url)
         shown = urlunsplit(url._replace(netloc=url.netloc.rpartition("@")[2]))  # no password
+        advice = (
+            "is the server running, and is this its address?"
+            if status is None
+            else "something answers there, but serves no episodes at this path: compare base_url "
+            "with the server's own address, and its mode and credentials with yours"
+        )
         return ConnectFailed(
-            f"Failed to connect to {shown}: {why or type(why).__name__}; is the server "
-            "running, and is this its address?",
+            f"Failed to connect to {shown}: {why or type(why).__name__}; {advice}",
             status,
             worth_retrying=refused or status in RETRYABLE_STATUSES,
         )

@@ -116,6 +116,8 @@ class EnvSpec:
             observation: likewise.
             state: likewise; `State` by default.
 
+        A factory that does not say what it returns is called once, to see.
+
         Raises:
             ConfigurationError: `env` makes no environments, or its types cannot be read.
         """
@@ -125,6 +127,7 @@ class EnvSpec:
             raise ConfigurationError(
                 f"expected an Environment class, a factory or an instance, got {env!r}"
             )
+        made = made or _class_seen(env)
         if made is not None and inspect.isabstract(made):
             missing = ", ".join(sorted(made.__abstractmethods__))
             raise ConfigurationError(f"{made.__name__} must define {missing} (or its _async form)")
@@ -159,6 +162,21 @@ def class_made_by(env: object) -> type[AnyEnvironment] | None:
         env = _hints(env).get("return")
         env = typing.get_origin(env) or env
     return env if isinstance(env, type) and issubclass(env, Environment) else None
+
+
+def _class_seen(factory: Any) -> type[AnyEnvironment] | None:
+    """The class of what a factory makes; `None` if it fails, which a session will tell."""
+    try:
+        product = factory()
+    except Exception:  # noqa: BLE001
+        return None
+    if not isinstance(product, Environment):
+        return None
+    close: Callable[[], object] = product.close
+    closed = close()
+    if inspect.iscoroutine(closed):
+        closed.close()
+    return type(product)
 
 
 def _types(cls: type[AnyEnvironment]) -> tuple[Any, Any, Any]:

@@ -8,6 +8,11 @@ from enum import Enum
 from openenv.protocol.errors import ResetRequired
 
 
+def counted(steps: int) -> str:
+    """A number of steps, for an error text."""
+    return f"{steps} step{'' if steps == 1 else 's'}"
+
+
 class Phase(Enum):
     """The states of an episode."""
 
@@ -38,8 +43,8 @@ class Episode:
             raise ResetRequired("step before reset: no episode has begun; call reset() first")
         if self.phase is Phase.OVER:
             raise ResetRequired(
-                f"step after done: the episode ended after {self.step_count} steps; call reset() "
-                "to begin the next"
+                f"step after done: the episode ended after {counted(self.step_count)}; call "
+                "reset() to begin the next"
             )
 
     def began(self) -> None:

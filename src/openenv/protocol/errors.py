@@ -115,6 +115,7 @@ class SessionError(OpenEnvError, RuntimeError):
 
     code: str = WSErrorCode.SESSION_ERROR.value
     codes: ClassVar[tuple[str, ...]] = ()
+    marks: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, message: str, /, *, code: str | None = None, **details: Any) -> None:
         super().__init__(message)
@@ -135,7 +136,12 @@ class SessionError(OpenEnvError, RuntimeError):
         details = dict(data)
         message = str(details.pop("message", "the server sent an error without a message"))
         code = str(details.pop("code", cls.code))
-        return _rebuilt(_CLASS_OF_CODE.get(code, SessionError), message, code, details)
+        error_class = _CLASS_OF_CODE.get(code, SessionError)
+        if code == SessionError.code:  # one code for several ends: their details tell which
+            error_class = next(
+                (kind for kind in _ENDS if kind.marks <= details.keys()), error_class
+            )
+        return _rebuilt(error_class, message, code, details)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (type(self), self.message, self.code, self.details)
@@ -237,12 +243,16 @@ class SessionCapacityError(SessionError):
 class SessionCreationError(SessionError):
     """A session could not be opened."""
 
+    marks = frozenset({"reason"})
+
     def __init__(self, reason: str, message: str | None = None) -> None:
         super().__init__(message or f"the session could not be opened: {reason}", reason=reason)
 
 
 class SessionNotFoundError(SessionError):
     """No session has that id (any more)."""
+
+    marks = frozenset({"session_id"})
 
     def __init__(self, session_id: str, message: str | None = None) -> None:
         super().__init__(
@@ -253,6 +263,8 @@ class SessionNotFoundError(SessionError):
 
 class SessionExpired(SessionError):
     """The session was idle for longer than the server keeps one."""
+
+    marks = frozenset({"session_id", "idle_timeout_s"})
 
     def __init__(self, session_id: str, idle_s: float) -> None:
         super().__init__(
@@ -281,6 +293,7 @@ def _classes(root: type[SessionError]) -> list[type[SessionError]]:
     return [root, *(deeper for child in root.__subclasses__() for deeper in _classes(child))]
 
 
+_ENDS: list[type[SessionError]] = [SessionExpired, SessionNotFoundError, SessionCreationError]
 _CLASS_OF_CODE: dict[str, type[SessionError]] = {
     code: error_class for error_class in _classes(SessionError) for code in error_class.codes
 }

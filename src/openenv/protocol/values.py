@@ -58,9 +58,15 @@ def unusual(value: Any) -> Any:
 def unencodable(value: object, error: Exception) -> EnvironmentFailed:
     """The error for a value that cannot cross the wire, naming the part that cannot."""
     path, culprit = _culprit(value, type(value).__name__, 0)
+    if isinstance(culprit, str):
+        why = "its text is no valid Unicode (a lone surrogate); encode or replace such characters"
+    else:
+        why = (
+            f"a {type(culprit).__qualname__} has no wire form; use plain values, lists, dicts, "
+            "numpy arrays or pydantic models"
+        )
     return EnvironmentFailed(
-        f"{path} cannot be sent: a {type(culprit).__qualname__} has no wire form; use plain "
-        f"values, lists, dicts, numpy arrays or pydantic models ({_one_line(error)})",
+        f"{path} cannot be sent: {why} ({_one_line(error)})",
         path=path,
         value_type=type(culprit).__qualname__,
     )

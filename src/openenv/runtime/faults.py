@@ -89,12 +89,18 @@ def invalid(error: ValidationError, what: str) -> InvalidRequest:
     full = error.json(include_url=False)
     faults = from_json(full)
     line = "; ".join(
-        f"{'.'.join(map(str, fault['loc'])) or 'value'}: {fault['msg']}" for fault in faults[:5]
+        f"{'.'.join(map(_name, fault['loc'])) or 'value'}: {fault['msg']}" for fault in faults[:5]
     )
     more = f" (and {len(faults) - 5} more)" if len(faults) > 5 else ""
     if len(full) > MAX_ERRORS_BYTES:
         faults = from_json(error.json(include_url=False, include_input=False))[:50]
     return InvalidRequest(f"Invalid {what}: {line}{more}", errors=faults)
+
+
+def _name(part: str | int) -> str:
+    """A field's name on one line, whatever the sender called it."""
+    text = str(part)
+    return text if text.isprintable() else repr(text)
 
 
 def authors_traceback(error: Exception) -> str:

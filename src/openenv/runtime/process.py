@@ -65,12 +65,13 @@ class ProcessHost(Host):
     async def close(self) -> None:
         """Lets the child close its environment and end; a dead one is only collected."""
         process = self._process
-        if process is None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()
-        await process.wait()
-        await self._bury(process)
+        if process is not None:
+            if process.stdin is not None:
+                process.stdin.close()
+            await process.wait()
+            self._end_group(process)
+        if self._stderr is not None:
+            await self._stderr.close()
 
     def kill(self) -> bool:
         """Kills the child and all that it started."""
@@ -107,19 +108,19 @@ class ProcessHost(Host):
     async def _crashed(self, process: asyncio.subprocess.Process) -> HostCrashed:
         self.kill()
         code = await process.wait()
-        await self._bury(process)
+        self._end_group(process)
+        if self._stderr is not None:
+            await self._stderr.close()
         return HostCrashed(
             f"the process of {self._name} died ({_cause(code)}); reset() begins a new session",
             exit_code=code,
             stderr=self._stderr.tail if self._stderr is not None else "",
         )
 
-    async def _bury(self, process: asyncio.subprocess.Process) -> None:
+    def _end_group(self, process: asyncio.subprocess.Process) -> None:
         """Ends what a dead child has left running, unless that has left the child's group."""
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        if self._stderr is not None:
-            await self._stderr.close()
 
 
 def _is_object(body: bytes) -> bool:

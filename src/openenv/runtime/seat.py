@@ -176,6 +176,7 @@ class Seat:
         await asyncio.wait([closing])
 
     def _finish(self, running: asyncio.Future[Reply]) -> None:
+        self._running = None
         try:
             reply = running.result()
         except BaseException as error:  # noqa: BLE001  # every failure is answered
@@ -194,7 +195,7 @@ class Seat:
         return error_reply(SessionNotFoundError(self.session_id), ends_session=True)
 
     def _conclude(self, reply: Reply) -> None:
-        deliver, self._deliver, self._running = self._deliver, None, None
+        deliver, self._deliver = self._deliver, None
         self._deadline.clear()
         self._touch()
         if deliver is not None:
@@ -208,15 +209,18 @@ class Seat:
 
     def _overrun(self, seconds: float) -> None:
         """The running call has had its time: the session ends, and nobody waits for the call."""
-        running = self._running
-        if running is None:
-            return
-        running.remove_done_callback(self._finish)
-        running.add_done_callback(_forget)
         self._host.kill()
-        running.cancel()
+        self._abandon(_overdue(seconds))
         self._begin_close()
-        self._conclude(error_reply(_overdue(seconds), ends_session=True))
+
+    def _abandon(self, error: SessionError) -> None:
+        """Answers the running call with an error; whatever it still gives is for nobody."""
+        running, self._running = self._running, None
+        if running is not None:
+            running.remove_done_callback(self._finish)
+            running.add_done_callback(_forget)
+            running.cancel()
+            self._conclude(error_reply(error, ends_session=True))
 
     def _touch(self) -> None:
         self.calls += 1
@@ -225,6 +229,7 @@ class Seat:
     def _begin_close(self) -> asyncio.Task[None]:
         if self._closing is None:
             self._stage = Stage.CLOSING
+            self._abandon(SessionNotFoundError(self.session_id))
             self._closing = asyncio.ensure_future(self._end())
         return self._closing
 

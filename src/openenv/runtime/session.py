@@ -15,7 +15,7 @@ from openenv.protocol.episode import Episode
 from openenv.protocol.errors import EnvironmentFailed, Json, SessionError
 from openenv.protocol.messages import Reply, Request, error_reply
 from openenv.protocol.wire import ResetRequest
-from openenv.runtime.faults import Call, contained, failed, invalid
+from openenv.runtime.faults import Call, authors_traceback, contained, failed, invalid
 
 logger = logging.getLogger("openenv.session")
 
@@ -118,7 +118,9 @@ class Session:
         except SessionError:
             raise
         except Exception as error:
-            logger.warning("%s.%s() raised", self._spec.name, name, exc_info=True)
+            logger.warning(
+                "%s.%s() raised\n%s", self._spec.name, name, authors_traceback(error).rstrip()
+            )
             raise failed(error, name, tracebacks=self._tracebacks) from error
 
     def _accepted(self, data: Json) -> Json:

@@ -6,7 +6,6 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 
 from openenv._flow import adrive
 from openenv.env.environment import HostKind
@@ -145,9 +144,15 @@ class Sessions:
     async def drain(self) -> None:
         """Opens nothing more and waits for the running calls, at most `limits.drain_grace`."""
         self._slots.shut()
-        idle = asyncio.gather(*(seat.idle() for seat in self._seats))
-        with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(idle, self.limits.drain_grace)
+        running = [asyncio.ensure_future(seat.idle()) for seat in self._seats]
+        if not running:
+            return
+        try:
+            _, hanging = await asyncio.wait(running, timeout=self.limits.drain_grace)
+        finally:
+            for call in running:
+                call.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
 
     def _release(self, seat: Seat) -> None:
         self._seats.discard(seat)

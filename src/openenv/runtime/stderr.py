@@ -24,10 +24,15 @@ class Stderr(asyncio.Protocol):
         self._chunks: deque[bytes] = deque(maxlen=64)
         self._transport: asyncio.ReadTransport | None = None
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._opening: asyncio.Future[None] | None = None
 
     async def open(self) -> None:
         """Begins to read. The child has its end by now."""
         os.close(self.child_end)
+        self._opening = asyncio.ensure_future(self._connect())
+        await asyncio.shield(self._opening)  # half a connection would leave a stray descriptor
+
+    async def _connect(self) -> None:
         pipe = os.fdopen(self._own_end, "rb", buffering=0)
         connect = asyncio.get_running_loop().connect_read_pipe
         self._transport, _ = await connect(lambda: self, pipe)
@@ -49,6 +54,8 @@ class Stderr(asyncio.Protocol):
 
     async def close(self) -> None:
         """Reads the last of what a dead child has printed."""
+        if self._opening is not None:
+            await self._opening
         if self._transport is not None:
             await asyncio.wait([self._ended], timeout=LAST_WORDS_S)
             self._transport.close()

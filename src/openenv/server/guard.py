@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
+from urllib.parse import urlsplit
+
 from starlette.responses import JSONResponse
 
 from openenv.server.asgi import App, Event, Receive, Scope, Send
@@ -29,18 +32,21 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
-        if not self._may_call(headers):
+        if not self._may_call(headers, scope.get("server")):
             return await _refuse_origin(scope, receive, send, headers["origin"])
         if scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH"):
             return await self._with_body(scope, receive, send, headers)
         return await self._app(scope, receive, send)
 
-    def _may_call(self, headers: dict[str, str]) -> bool:
+    def _may_call(self, headers: dict[str, str], server: tuple[str, int] | None) -> bool:
         origin = headers.get("origin")
         if origin is None or "*" in self._allowed or origin in self._allowed:
             return True
         host = origin.partition("://")[2]
-        return host != "" and host in (headers.get("host"), headers.get("x-forwarded-host"))
+        if host == "" or host not in (headers.get("host"), headers.get("x-forwarded-host")):
+            return False
+        # A foreign name can be made to point at this machine, and its pages then look like ours.
+        return server is None or not is_loopback(server[0]) or is_loopback(_hostname(host))
 
     async def _with_body(
         self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]
@@ -71,6 +77,23 @@ class Guard:
             f"the body has {size} bytes, this server reads at most {self._max_body} "
             "(OPENENV_MAX_MESSAGE_MB)",
         )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address is always this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _hostname(netloc: str) -> str:
+    try:
+        return urlsplit(f"//{netloc}").hostname or ""
+    except ValueError:
+        return ""
 
 
 def _is_json(content_type: str) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, FastAPI
 from starlette.routing import WebSocketRoute
@@ -121,6 +122,12 @@ class HTTPEnvServer:
             app.router.routes.append(WebSocketRoute("/ws", WebSocketEndpoint(self.sessions)))
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
 
+    async def _run_sync_in_thread_pool(
+        self, function: Callable[..., ResultT], *args: Any, **kwargs: Any
+    ) -> ResultT:
+        """Runs a blocking function off the event loop; packages with servers of their own do."""
+        return await asyncio.to_thread(function, *args, **kwargs)
+
     def _info_routes(self) -> APIRouter:
         router = APIRouter(tags=["Environment"])
         described = schemas(self.spec, self.reset_observation_cls)
@@ -169,6 +176,7 @@ def _limits(
     return limits if max_concurrent_envs is None else replace(limits, capacity=max_concurrent_envs)
 
 
+ResultT = TypeVar("ResultT")
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import signal
 import socket
@@ -188,9 +189,13 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
+        advice = (
+            "it is no address of this machine: leave the host out to serve this machine alone"
+            if error.errno == errno.EADDRNOTAVAIL
+            else "choose another port, or 0 for any free one"
+        )
         raise ConfigurationError(
-            f"cannot listen on {host}:{port}: {error.strerror}; choose another port, or 0 for any "
-            "free one"
+            f"cannot listen on {host}:{port}: {error.strerror}; {advice}"
         ) from error
     listening.set_inheritable(False)
     return listening
