@@ -23,7 +23,7 @@ REPLY_TYPE: dict[Operation, str] = {"reset": "observation", "step": "observation
 """Which reply answers which request; `close` has none."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Request:
     """One thing a client asks of its session.
 
@@ -45,7 +45,7 @@ class Request:
         return encode(message).decode()
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Reply:
     """What a session answers.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import signal
 import threading
 import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeGuard
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from openenv.env.models import is_observation
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, Json
 
 Call = Callable[[], object]
@@ -34,7 +35,12 @@ def contained(call: Call) -> object:
         if _is_ctrl_c(end):
             raise
         raise ended(end) from end
-    return _contained(value) if inspect.isawaitable(value) else value
+    return _contained(value) if is_awaitable(value) else value
+
+
+def is_awaitable(value: object) -> TypeGuard[Awaitable[object]]:
+    """Whether a call gave something to await: a quick look, as every step takes it."""
+    return not is_observation(value) and isinstance(value, Awaitable)
 
 
 async def _contained(value: Awaitable[object]) -> object:

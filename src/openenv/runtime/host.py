@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
@@ -16,7 +15,7 @@ from openenv.env.environment import Environment
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
-from openenv.runtime.faults import Call, contained, ended, text_of
+from openenv.runtime.faults import Call, contained, ended, is_awaitable, text_of
 from openenv.runtime.session import Session
 
 ResultT = TypeVar("ResultT")
@@ -95,7 +94,7 @@ class InlineHost(Host):
                 except Exception as error:  # noqa: BLE001  # see drive()
                     call = flow.throw(error)
                     continue
-                if inspect.isawaitable(value):
+                if is_awaitable(value):
                     self._running = asyncio.ensure_future(_finish(flow, value))
                     return self._running
                 call = flow.send(value)
@@ -122,7 +121,7 @@ class InlineHost(Host):
 async def await_if_needed(call: Call) -> object:
     """Makes a call, and awaits what it gives if that is needed."""
     value = call()
-    return await value if inspect.isawaitable(value) else value
+    return await value if is_awaitable(value) else value
 
 
 async def _finish(flow: Flow[Call, Reply], pending: Awaitable[object]) -> Reply:
@@ -161,7 +160,7 @@ class BlockingCalls:
 
     def _perform(self, call: Call) -> object:
         value = call()
-        if not inspect.isawaitable(value):
+        if not is_awaitable(value):
             return value
         if self._loop is None:
             self._loop = asyncio.new_event_loop()

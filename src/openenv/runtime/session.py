@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from openenv._flow import Flow
-from openenv.env.models import Observation, State, is_done, pack, pack_state
+from openenv.env.models import State, is_done, is_observation, pack, pack_state
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
 from openenv.protocol.episode import Episode
 from openenv.protocol.errors import EnvironmentFailed, Json, SessionError
@@ -36,18 +38,31 @@ class Session:
         self._episode = Episode()
         self._tracebacks = tracebacks
         self._dropped: set[str] = set()
+        known = self._traits.step_keywords
+        self._takes_timeout = known is None or "timeout_s" in known
         if not self._traits.keeps_state:
             self._state: State = spec.state()
             environment.__dict__["_session_state"] = self._state
 
     def serve(self, request: Request) -> Flow[Call, Reply]:
         """Answers a request. Whatever goes wrong becomes an `error` reply; the session lives."""
+        operation = request.op
+        call: Call
+        answer: Callable[[object], Reply]
         try:
-            if request.op == "step":
-                return (yield from self._step(request.data, request.timeout_s))
-            if request.op == "reset":
-                return (yield from self._reset(request.data))
-            return (yield from self._read_state())
+            if operation == "step":
+                call, answer = self._step(request), self._stepped
+            elif operation == "reset":
+                call, answer = self._reset(request.data), self._was_reset
+            else:
+                call, answer = self._get_state, self._seen
+            try:
+                value = yield partial(contained, call)
+            except SessionError:
+                raise
+            except Exception as error:  # of the author's code: it becomes typed
+                raise self._failed(operation, error) from error
+            return answer(value)
         except SessionError as error:
             return error_reply(error)
 
@@ -56,21 +71,23 @@ class Session:
         if not self._spec.shared:
             yield from closing(self.environment)
 
-    def _step(self, data: Json, timeout_s: float | None) -> Flow[Call, Reply]:
-        action = self._parse_action(data)
+    def _step(self, request: Request) -> Call:
+        """The call that takes a step, of a valid action in a running episode."""
+        action = self._parse_action(request.data)
         if self._traits.requires_reset:
             self._episode.require_running()
-        environment = self.environment
+        environment, timeout_s = self.environment, request.timeout_s
         step = environment.step_async if self._traits.is_async else environment.step
-        known = self._traits.step_keywords
-        timed = timeout_s is not None and (known is None or "timeout_s" in known)
-        options = {"timeout_s": timeout_s} if timed else {}
-        observation = yield from self._call("step", lambda: step(action, **options))
-        if not isinstance(observation, Observation):
+        if timeout_s is not None and self._takes_timeout:
+            return partial(step, action, timeout_s=timeout_s)
+        return partial(step, action)
+
+    def _stepped(self, observation: object) -> Reply:
+        if not is_observation(observation):
             raise self._wrong("step", observation)
         self._episode.stepped(done=is_done(observation))
-        if not self._traits.keeps_state:
-            self._state.step_count = self._episode.step_count
+        if not self._traits.keeps_state:  # a count needs no validation, which would cost a step
+            self._state.__dict__["step_count"] = self._episode.step_count
         return Reply("observation", pack(observation))
 
     def _parse_action(self, data: Json) -> Any:
@@ -81,7 +98,8 @@ class Session:
         except Exception as error:
             raise failed(error, "step", tracebacks=self._tracebacks) from error
 
-    def _reset(self, data: Json) -> Flow[Call, Reply]:
+    def _reset(self, data: Json) -> Call:
+        """The call that begins an episode, with the keywords that the environment takes."""
         if data:
             try:
                 asked = ResetRequest.model_validate(data)
@@ -95,33 +113,28 @@ class Session:
         if not self._traits.keeps_state:
             self._state = self._spec.state(episode_id=data.get("episode_id") or str(uuid.uuid4()))
             environment.__dict__["_session_state"] = self._state
-        observation = yield from self._call("reset", lambda: reset(**keywords))
-        if not isinstance(observation, Observation):
+        return partial(reset, **keywords)
+
+    def _was_reset(self, observation: object) -> Reply:
+        if not is_observation(observation):
             raise self._wrong("reset", observation)
         self._episode.began()
         return Reply("observation", pack(observation))
-
-    def _read_state(self) -> Flow[Call, Reply]:
-        state = yield from self._call("state", self._get_state)
-        if not isinstance(state, BaseModel):
-            raise self._wrong("state", state)
-        return Reply("state", pack_state(state))
 
     def _get_state(self) -> object:
         state: Any = self.environment.state
         return state() if callable(state) else state
 
-    def _call(self, name: str, call: Call) -> Flow[Call, Any]:
-        """One call into the author's code, whose exceptions become typed."""
-        try:
-            return (yield lambda: contained(call))
-        except SessionError:
-            raise
-        except Exception as error:
-            logger.warning(
-                "%s.%s() raised\n%s", self._spec.name, name, authors_traceback(error).rstrip()
-            )
-            raise failed(error, name, tracebacks=self._tracebacks) from error
+    def _seen(self, state: object) -> Reply:
+        if not isinstance(state, BaseModel):
+            raise self._wrong("state", state)
+        return Reply("state", pack_state(state))
+
+    def _failed(self, operation: str, error: Exception) -> EnvironmentFailed:
+        logger.warning(
+            "%s.%s() raised\n%s", self._spec.name, operation, authors_traceback(error).rstrip()
+        )
+        return failed(error, operation, tracebacks=self._tracebacks)
 
     def _accepted(self, data: Json) -> Json:
         """The reset keywords that the environment takes; the others are dropped, said once."""
