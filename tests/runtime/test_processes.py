@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,34 @@ class Liar(World):
                 os.write(fd, bytes.fromhex(arg))
             except OSError:
                 continue
+
+
+class Slow(World):
+    """Takes its time over a long answer, and notes its end in the file that it is given."""
+
+    def answer_late(self, file: str) -> str:
+        self._file = Path(file)
+        self._file.touch()
+        time.sleep(0.2)
+        return "x" * 1_000_000
+
+    def close(self) -> None:
+        self._file.write_text("closed")
+
+
+class Counted(World):
+    made = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        Counted.made += 1
+
+    def count(self, arg: None) -> int:
+        return self.made
+
+
+def make_counted() -> Any:
+    return Counted()
 
 
 class TestCrashes:
@@ -106,6 +135,18 @@ class TestPipes:
             assert (await step(seat, "chatter", line[:100_000])).type == "observation"
             assert (await step(seat, "echo", line)).value == line
             assert len((await step(seat, "size", 5_000_000)).value) == 5_000_000
+
+    async def test_an_answer_that_nobody_reads_keeps_no_child_from_its_end(
+        self, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "file"
+        async with serving(Slow, "process") as sessions:
+            seat = await sessions.open()
+            late = asyncio.ensure_future(step(seat, "answer_late", str(file)))
+            await until(file.exists)
+            await seat.close()
+            assert (await late).code == "SESSION_ERROR"
+            assert file.read_text() == "closed"
 
 
 class TestSecrets:
@@ -221,6 +262,10 @@ class TestImporting:
     async def test_a_factory_and_given_types(self) -> None:
         async with serving(worlds.make_anything, "process") as sessions:
             assert (await step(await sessions.open(), "echo", 1)).value == 1
+
+    async def test_a_factory_that_does_not_say_what_it_makes_is_called_once(self) -> None:
+        async with serving(make_counted, "process") as sessions:
+            assert (await step(await sessions.open(), "count")).value == 1
 
     @pytest.mark.parametrize("name", ["cell.py", "tests.py"])
     async def test_a_file_served_by_path(

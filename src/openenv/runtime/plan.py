@@ -23,7 +23,7 @@ class Plan:
     """All that a child needs to build an environment. It is pickled, and so are its parts in it.
 
     Attributes:
-        parts: the factory and the types of the environment, by the names of their modules.
+        parts: what is known of the environment, its classes by the names of their modules.
         path: where modules are found.
         main: the module, or else the file, that the server was started with.
         files: modules that are found under no name, for example those served by path.
@@ -44,7 +44,8 @@ class Plan:
             ConfigurationError: a new process cannot import it.
         """
         try:
-            pickled = pickle.dumps((spec.make, spec.action, spec.observation, spec.state))
+            known = (spec.name, spec.make, spec.action, spec.observation, spec.state, spec.traits)
+            pickled = pickle.dumps(known)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise _unimportable(spec.name, str(error)) from error
         names = [name for name in sys.modules if name.encode() in pickled]
@@ -65,8 +66,7 @@ class Plan:
             _load_file(name, file)
         if any(self.main):
             _load_main(*self.main)
-        make, action, observation, state = pickle.loads(self.parts)
-        return EnvSpec.of(make, action, observation, state)
+        return EnvSpec(*pickle.loads(self.parts))
 
 
 def _unimportable(name: str, why: str) -> ConfigurationError:

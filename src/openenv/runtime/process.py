@@ -24,6 +24,7 @@ HEADER = struct.Struct("!BI")
 """Each answer of the child: its kind, the size of its body."""
 KINDS = ("ready", "observation", "state", "error")
 MAX_ANSWER_BYTES = 1 << 28
+CHUNK_BYTES = 1 << 16
 
 
 class ProcessHost(Host):
@@ -66,9 +67,7 @@ class ProcessHost(Host):
         """Lets the child close its environment and end; a dead one is only collected."""
         process = self._process
         if process is not None:
-            if process.stdin is not None:
-                process.stdin.close()
-            await process.wait()
+            await _end(process)
             self._end_group(process)
         if self._stderr is not None:
             await self._stderr.close()
@@ -121,6 +120,25 @@ class ProcessHost(Host):
         """Ends what a dead child has left running, unless that has left the child's group."""
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Lets a child end: it reads the end of its input, after the call that it may be in."""
+    if process.stdin is not None:
+        process.stdin.close()
+    unread = asyncio.ensure_future(_discard(process.stdout))
+    try:
+        await process.wait()
+    finally:
+        unread.cancel()
+        await asyncio.wait([unread])
+
+
+async def _discard(pipe: asyncio.StreamReader | None) -> None:
+    """Reads what nobody waits for any more: a full pipe would keep the child from its end."""
+    with suppress(RuntimeError, ConnectionError):  # its start may still read it
+        while pipe is not None and await pipe.read(CHUNK_BYTES):
+            pass
 
 
 def _is_object(body: bytes) -> bool:
