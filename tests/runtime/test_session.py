@@ -11,6 +11,13 @@ from pydantic import field_validator
 from openenv import Action, Environment, Observation, State
 from openenv._flow import drive
 from openenv.env.spec import EnvSpec
+from openenv.protocol.errors import (
+    ResetRequired,
+    SessionCapacityError,
+    SessionError,
+    SessionNotFoundError,
+    StepTimeout,
+)
 from openenv.protocol.messages import Operation, Reply, Request
 from openenv.runtime.session import Session
 from tests.runtime.worlds import Do, Seen, Walk, World
@@ -86,6 +93,30 @@ def test_an_environment_sees_the_state_that_its_session_keeps() -> None:
     world.reset(episode_id="e")
     assert value(world.step("look")) == {"episode_id": "e", "step_count": 0}
     assert value(world.step("look")) == {"episode_id": "e", "step_count": 1}
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ResetRequired("deal first"), "RESET_REQUIRED"),
+        (SessionError("no budget", code="NO_BUDGET"), "NO_BUDGET"),
+        (SessionCapacityError(8, 8), "EXECUTION_ERROR"),
+        (StepTimeout("of another server"), "EXECUTION_ERROR"),
+        (SessionNotFoundError("of another server"), "EXECUTION_ERROR"),
+    ],
+)
+def test_an_environment_raises_typed_errors_but_ends_no_session(
+    error: SessionError, expected: str
+) -> None:
+    class Relay(World):
+        def relay(self, arg: None) -> None:
+            raise error
+
+    world = Served(Relay())
+    told = world.step("relay")
+    assert code(told) == expected
+    assert error.message in told[1]["message"]
+    assert value(world.step("echo", 1)) == 1
 
 
 class Free(State):

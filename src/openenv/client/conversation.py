@@ -15,6 +15,7 @@ from openenv._flow import Flow
 from openenv.protocol.client import ClientProtocol, Turn
 from openenv.protocol.episode import counted
 from openenv.protocol.errors import (
+    ENDING_CODES,
     ConcurrentCall,
     ConnectFailed,
     Json,
@@ -183,7 +184,7 @@ class Conversation:
             self._admitted = True
             return data
         except Exception as error:
-            fatal = isinstance(error, SessionError) and error.code in _ENDING
+            fatal = isinstance(error, SessionError) and error.code in ENDING_CODES
             if fatal or protocol.turn is not Turn.IDLE:
                 self.lose(f"the last {request.op}() ended in {type(error).__name__}")
             raise
@@ -219,9 +220,3 @@ def _persistently(retries: int) -> Flow[Effect, None]:
             return
         yield Sleep(pause * random.uniform(0.5, 1.0))  # spreads retries
         pause = min(pause * 2, LONGEST_PAUSE_S)
-
-
-_ENDING = frozenset(
-    {"STEP_TIMEOUT", "HOST_CRASHED", "CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR"}
-)
-"""Codes after which the server closes the session."""

@@ -293,6 +293,11 @@ def _classes(root: type[SessionError]) -> list[type[SessionError]]:
     return [root, *(deeper for child in root.__subclasses__() for deeper in _classes(child))]
 
 
+ENDING_CODES = frozenset(
+    {"STEP_TIMEOUT", "HOST_CRASHED", "CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR"}
+)
+"""Codes after which there is no session. They are the server's to say, not an environment's."""
+
 _ENDS: list[type[SessionError]] = [SessionExpired, SessionNotFoundError, SessionCreationError]
 _CLASS_OF_CODE: dict[str, type[SessionError]] = {
     code: error_class for error_class in _classes(SessionError) for code in error_class.codes

@@ -14,7 +14,7 @@ from openenv._flow import Flow
 from openenv.env.models import State, is_done, is_observation, pack, pack_state
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
 from openenv.protocol.episode import Episode
-from openenv.protocol.errors import EnvironmentFailed, Json, SessionError
+from openenv.protocol.errors import ENDING_CODES, EnvironmentFailed, Json, SessionError
 from openenv.protocol.messages import Reply, Request, error_reply
 from openenv.protocol.wire import ResetRequest
 from openenv.runtime.faults import Call, authors_traceback, contained, failed, invalid
@@ -58,9 +58,9 @@ class Session:
                 call, answer = self._get_state, self._seen
             try:
                 value = yield partial(contained, call)
-            except SessionError:
-                raise
             except Exception as error:  # of the author's code: it becomes typed
+                if isinstance(error, SessionError) and error.code not in ENDING_CODES:
+                    raise
                 raise self._failed(operation, error) from error
             return answer(value)
         except SessionError as error:
