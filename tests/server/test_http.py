@@ -1,5 +1,6 @@
 """The same stateful episode over plain HTTP."""
 
+import asyncio
 import functools
 import threading
 from collections.abc import Iterator
@@ -424,6 +425,22 @@ class ExitsForCard(World):
 def test_an_environment_writes_its_own_card() -> None:
     with serving(WithCard) as server:
         assert server.http("GET", "/metadata").json()["author"] == "us"
+
+
+def test_an_environment_that_is_built_for_its_card_is_closed() -> None:
+    closed = threading.Event()
+
+    class Closed(Awaited):
+        def get_metadata(self) -> EnvironmentMetadata:
+            return EnvironmentMetadata(name="awaited", description="Closes in its own time.")
+
+        async def close(self) -> None:  # type: ignore[override]
+            await asyncio.sleep(0)
+            closed.set()
+
+    with serving(Closed) as server:
+        assert server.http("GET", "/metadata").json()["name"] == "awaited"
+        assert closed.is_set()
 
 
 @pytest.mark.parametrize("env", [WithoutCard, WrongCard, ExitsForCard])

@@ -16,6 +16,8 @@ from openenv.env.spec import EnvSpec, class_made_by
 from openenv.protocol.errors import EnvironmentFailed, SessionError
 from openenv.protocol.wire import SchemaResponse
 from openenv.runtime.faults import contained, failed
+from openenv.runtime.host import BlockingCalls
+from openenv.runtime.session import closing
 
 
 class _Lenient(GenerateJsonSchema):
@@ -69,7 +71,9 @@ def _ask(spec: EnvSpec) -> EnvironmentMetadata:
         card = contained(environment.get_metadata)
     finally:
         if not spec.shared:
-            contained(environment.close)
+            calls = BlockingCalls()
+            calls.drive(closing(environment))
+            calls.close()
     if not isinstance(card, EnvironmentMetadata):
         raise EnvironmentFailed(
             f"{spec.name}.get_metadata() must give an EnvironmentMetadata, got "
