@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 from statistics import fmean, stdev
@@ -151,6 +152,7 @@ async def run(options: Options, console: Console) -> int:
             learner = Learner()
             with view_on(console) as show:
                 history = await train(sessions, learner, options, show)
+            console.print("Measuring four players on new games …")
             scores = await measure(sessions, learner, options)
     report(console, history, learner, scores)
     exact = {score.name: score.exact for score in scores}
@@ -175,13 +177,19 @@ async def until_stopped(options: Options, console: Console) -> int:
     try:
         return await task
     except asyncio.CancelledError:
+        if not received:
+            raise
         console.print("stopped")
         return 128 + received[0]
 
 
 def main() -> None:
     """Runs the demonstration from the command line."""
-    sys.exit(asyncio.run(until_stopped(parse(), Console())))
+    try:
+        sys.exit(asyncio.run(until_stopped(parse(), Console())))
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -98,4 +98,4 @@ __getattr__ = lazy(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*(name for name in globals() if name.startswith("__")), *__all__})

@@ -30,7 +30,7 @@ def local(
     """A client whose environment lives in this process and thread.
 
     It behaves as one over a socket, blocking or awaiting: every action is validated, every
-    observation crosses as JSON. Only the server's deadlines are missing.
+    observation crosses as JSON. Only deadlines are missing: the server's, and `timeout_s`.
 
     Args:
         env: an `Environment` class, a factory or an instance.

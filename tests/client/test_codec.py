@@ -392,7 +392,7 @@ def test_dicts_as_types(way: Way) -> None:
 
 def test_a_client_without_types_says_what_to_write(socket_way: Way) -> None:
     async def talk(client: Any, ask: Ask) -> None:
-        with pytest.raises(ConfigurationError, match=r"class Untyped\(EnvClient\[MyAction"):
+        with pytest.raises(ConfigurationError, match=r"Untyped .*class MyEnv\(EnvClient\[MyAction"):
             await ask(client.reset())
 
     socket_way.run(talk, socket_way.client(Untyped))

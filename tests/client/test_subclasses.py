@@ -263,3 +263,20 @@ def test_what_a_subclass_calls_itself_stays_its_own() -> None:
     assert AsyncOverrides.reset.__qualname__ == "AsyncOverrides.reset"
     assert not asyncio.iscoroutinefunction(AsyncOverrides.reset)
     assert Parrot.__name__ == "Parrot"
+
+
+class OldParsing(ParrotClient):
+    """Parses results as packages do that were written before truncation had a field."""
+
+    def _parse_result(self, payload: dict[str, Any]) -> StepResult[Heard]:
+        observation = Heard(**payload["observation"], done=payload["done"])
+        return StepResult(observation, payload.get("reward"), payload.get("done", False))
+
+
+def test_truncation_reaches_clients_whose_parsing_knows_nothing_of_it(way: Way) -> None:
+    async def talk(client: Any, ask: Ask) -> None:
+        await ask(client.reset())
+        result = await ask(client.step(Say(text="limit")))
+        assert (result.done, result.truncated, result.terminated) == (True, True, False)
+
+    way.run(talk, way.client(OldParsing))

@@ -336,3 +336,51 @@ class TestTraits:
     def test_an_own_state(self) -> None:
         assert Traits.of(PeerEnvironment).keeps_state
         assert Traits.of(Annotated_).keeps_state
+
+
+class Swapped(Environment[Seen, Act]):  # type: ignore[type-var]
+    """Its types are in the wrong order."""
+
+    def reset(self, **options: Any) -> Any: ...
+
+    def step(self, action: Any) -> Any: ...
+
+
+class Plain(Environment[dict, dict]):  # type: ignore[type-var, type-arg]
+    """Its types are no models."""
+
+    def reset(self, **options: Any) -> Any: ...
+
+    def step(self, action: Any) -> Any: ...
+
+
+class Deaf(Full):
+    """Takes no action."""
+
+    def step(self) -> Seen:  # type: ignore[override]
+        return Seen()
+
+
+class Sized(Full):
+    """Cannot be built without being told how."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+
+@pytest.mark.parametrize(
+    ("env", "says"),
+    [
+        (Swapped, "action class of Swapped must subclass openenv.Action"),
+        (Plain, "action class of Plain must subclass openenv.Action"),
+        (Deaf, r"Deaf.step must take the action: def step\(self, action\)"),
+        (Sized, r"Sized\(\) needs arguments: .* def make\(\) -> Sized"),
+    ],
+)
+def test_what_would_fail_in_every_session_is_refused_at_once(env: Any, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        EnvSpec.of(env)
+
+
+def test_a_factory_gives_an_environment_its_arguments() -> None:
+    assert EnvSpec.of(functools.partial(Sized, 5)).name == "Sized"

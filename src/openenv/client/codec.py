@@ -56,8 +56,8 @@ class Codec(Generic[ActT, ObsT, StateT]):
         expected = self._observation_class
         if expected is None:
             raise ConfigurationError(
-                f"{type(self).__name__} does not say its types: write `class "
-                f"{type(self).__name__}(EnvClient[MyAction, MyObservation, MyState])`"
+                f"{type(self).__name__} does not say its types: write `class MyEnv(EnvClient["
+                "MyAction, MyObservation, MyState])`, or use GenericEnvClient for plain dicts"
             )
         if _is(expected, Observation):
             observation = _fits(self, expected, unpack(expected, payload))

@@ -137,7 +137,7 @@ def normalised(base_url: str) -> str:
         raise ConfigurationError(
             f"base_url must be a server's address such as http://localhost:8000, got {base_url!r}"
         )
-    return urlunsplit((scheme, parts.netloc, parts.path, "", ""))
+    return urlunsplit((scheme, parts.netloc, parts.path.removesuffix("/ws"), "", ""))
 
 
 def convert_to_ws_url(url: str) -> str:

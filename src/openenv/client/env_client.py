@@ -28,8 +28,8 @@ from openenv.client.conversation import (
 )
 from openenv.client.endpoint import Endpoint, normalised
 from openenv.client.pending import Pending
-from openenv.client.results import PendingResult
-from openenv.protocol.errors import ConcurrentCall, ConfigurationError, SessionLost
+from openenv.client.results import PendingResult, StepResult
+from openenv.protocol.errors import ConcurrentCall, ConfigurationError, Json, SessionLost
 from openenv.protocol.wire import ServerMode
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             ConnectFailed: no server answered.
             ReplyTimeout: no answer came in time.
         """
-        flow = self._conversation.reset(kwargs, self._patience(timeout_s), self._parse_result)
+        flow = self._conversation.reset(kwargs, self._patience(timeout_s), self._read_result)
         return cast("PendingResult[ObsT]", self._operate("reset", flow))
 
     def step(self, action: ActT, timeout_s: float | None = None) -> PendingResult[ObsT]:
@@ -173,7 +173,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             ReplyTimeout: no answer came in time; the episode is lost.
         """
         flow = self._conversation.step(
-            self._step_payload(action), self._patience(timeout_s), self._parse_result
+            self._step_payload(action), self._patience(timeout_s), self._read_result
         )
         return cast("PendingResult[ObsT]", self._operate("step", flow))
 
@@ -268,6 +268,13 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         else:
             self._socket = AwaitingSocket(self._endpoint, connection)
             self._conversation.adopt()
+
+    def _read_result(self, payload: Json) -> StepResult[ObsT]:
+        """A result, also of a subclass whose own parsing knows nothing of truncation."""
+        result = self._parse_result(payload)
+        if payload.get("truncated") and isinstance(result, StepResult):
+            result.truncated = True
+        return result
 
     def _start_afresh(self) -> None:
         self._conversation = Conversation(self._endpoint.wait_s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from math import isfinite
 from typing import Any, TypeGuard, TypeVar
@@ -50,6 +50,16 @@ class Observation(BaseModel):
     reward: bool | int | float | None = None
     truncated: bool = False
     metadata: dict[str, Any] = Field(default_factory=dict)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """The author's fields first, then what is not as usual of the others."""
+        shown = list(super().__repr_args__())
+        common = {name: field.get_default(call_default_factory=True) for name, field in _COMMON}
+        yield from (pair for pair in shown if pair[0] not in common)
+        yield from (pair for pair in shown if pair[0] in common and pair[1] != common[pair[0]])
+
+
+_COMMON = list(Observation.model_fields.items())
 
 
 class State(BaseModel):

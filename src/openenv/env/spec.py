@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from openenv._generics import filled, type_arguments
 from openenv.env.environment import Environment, HostKind, overrides
@@ -131,13 +131,17 @@ class EnvSpec:
         if made is not None and inspect.isabstract(made):
             missing = ", ".join(sorted(made.__abstractmethods__))
             raise ConfigurationError(f"{made.__name__} must define {missing} (or its _async form)")
+        if made is not None:
+            _check_signatures(made, built_here=env is made)
         types = _types(made) if made is not None else (None, None, None)
         name = made.__name__ if made else getattr(env, "__name__", type(env).__name__)
         return cls(
             name=name,
             make=(lambda: env) if shared else env,  # type: ignore[arg-type,return-value]
-            action=_known(action or types[0], name, "action"),
-            observation=_known(observation or types[1], name, "observation"),
+            action=_fitting(_known(action or types[0], name, "action"), name, "action"),
+            observation=_fitting(
+                _known(observation or types[1], name, "observation"), name, "observation"
+            ),
             state=state or types[2] or State,
             traits=Traits.of(made) if made else UNKNOWN,
             shared=shared,
@@ -151,6 +155,43 @@ def _known(found: Any, name: str, what: str) -> Any:
             f"MyObservation])`, or pass it to create_app({name}, MyAction, MyObservation)"
         )
     return found
+
+
+def _fitting(found: Any, name: str, what: str) -> Any:
+    """A class that can be what it is said to be; a union is taken as it is."""
+    if isinstance(found, type):
+        fits = issubclass(found, BaseModel)
+        if not fits or issubclass(found, Observation) is (what == "action"):
+            base = "Action" if what == "action" else "Observation"
+            raise ConfigurationError(
+                f"the {what} class of {name} must subclass openenv.{base}, got {found!r}: write "
+                f"`class {name}(Environment[MyAction, MyObservation])`, in this order"
+            )
+    return found
+
+
+def _check_signatures(made: type[AnyEnvironment], *, built_here: bool) -> None:
+    """Refuses at the start what would fail in every session."""
+    step = made.step_async if overrides(made, "step_async") else made.step
+    if not _takes(step, None, None):
+        raise ConfigurationError(
+            f"{made.__name__}.step must take the action: def step(self, action)"
+        )
+    if built_here and not _takes(made):
+        raise ConfigurationError(
+            f"{made.__name__}() needs arguments: give them defaults, or serve a function that "
+            f"passes them: def make() -> {made.__name__}"
+        )
+
+
+def _takes(function: Callable[..., Any], *arguments: Any) -> bool:
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:  # a signature that cannot be read
+        return True
+    return True
 
 
 def class_made_by(env: object) -> type[AnyEnvironment] | None:

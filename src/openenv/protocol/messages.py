@@ -125,7 +125,7 @@ def parse_object(frame: str | bytes) -> Json:
         message = from_json(frame, allow_inf_nan=False)
     except (ValueError, TypeError) as error:  # a TypeError: text that is no valid Unicode
         raise InvalidRequest(
-            f"Invalid JSON: {error}; send one JSON object per frame (NaN and infinity are "
+            f"Invalid JSON: {error}; send one JSON object (NaN and infinity are "
             'the strings "NaN", "Infinity", "-Infinity")',
             code="INVALID_JSON",
         ) from None

@@ -20,6 +20,7 @@ Call = Callable[[], object]
 """A call into the environment, to be made where the environment lives; may give an awaitable."""
 
 MAX_ERRORS_BYTES = 64 * 1024
+LONGEST_SHOWN = 60
 
 
 def contained(call: Call) -> object:
@@ -95,12 +96,22 @@ def invalid(error: ValidationError, what: str) -> InvalidRequest:
     full = error.json(include_url=False)
     faults = from_json(full)
     line = "; ".join(
-        f"{'.'.join(map(_name, fault['loc'])) or 'value'}: {fault['msg']}" for fault in faults[:5]
+        f"{'.'.join(map(_name, fault['loc'])) or 'value'}: {fault['msg']}{_received(fault)}"
+        for fault in faults[:5]
     )
     more = f" (and {len(faults) - 5} more)" if len(faults) > 5 else ""
     if len(full) > MAX_ERRORS_BYTES:
         faults = from_json(error.json(include_url=False, include_input=False))[:50]
     return InvalidRequest(f"Invalid {what}: {line}{more}", errors=faults)
+
+
+def _received(fault: Json) -> str:
+    """What a fault is about, where the text of the fault leaves it out and it is short."""
+    value = fault.get("input")
+    if fault["type"] == "missing" or not isinstance(value, str | int | float | bool | None):
+        return ""
+    shown = repr(value)
+    return f", got {shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + '…'}"
 
 
 def _name(part: str | int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
@@ -15,8 +16,10 @@ from openenv.env.environment import Environment
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
-from openenv.runtime.faults import Call, contained, ended, is_awaitable, text_of
+from openenv.runtime.faults import Call, authors_traceback, contained, ended, is_awaitable, text_of
 from openenv.runtime.session import Session
+
+logger = logging.getLogger("openenv.session")
 
 ResultT = TypeVar("ResultT")
 SessionFactory = Callable[[], Session]
@@ -53,6 +56,9 @@ def session_factory(spec: EnvSpec, *, tracebacks: bool) -> SessionFactory:
         try:
             environment = contained(spec.make)
         except Exception as error:
+            logger.warning(
+                "%s could not be built\n%s", spec.name, authors_traceback(error).rstrip()
+            )
             raise EnvironmentFactoryError(
                 spec.name,
                 f"Environment factory {spec.name!r} failed: {type(error).__name__}: "

@@ -22,6 +22,13 @@ from openenv.runtime.faults import Call, authors_traceback, contained, failed, i
 logger = logging.getLogger("openenv.session")
 
 
+_ADVICE: dict[type, str] = {
+    tuple: ": return MyObservation(..., reward=..., done=...), not Gymnasium's tuple",
+    dict: ": return MyObservation(**fields), not the bare fields",
+    type(None): ": is a `return` missing?",
+}
+
+
 class Session:
     """One client's hold on one environment: it turns requests into calls and results into replies.
 
@@ -155,7 +162,8 @@ class Session:
     def _wrong(self, name: str, returned: object) -> EnvironmentFailed:
         expected = "a State" if name == "state" else "an Observation"
         return EnvironmentFailed(
-            f"{self._spec.name}.{name} must give {expected}, got {type(returned).__name__}",
+            f"{self._spec.name}.{name} must give {expected}, got {type(returned).__name__}"
+            f"{_ADVICE.get(type(returned), '')}",
             operation=name,
         )
 

@@ -81,6 +81,11 @@ class Sessions:
         return self._slots.taken
 
     @property
+    def busy(self) -> int:
+        """Sessions in which a call is running."""
+        return sum(seat.is_busy for seat in self._seats)
+
+    @property
     def waiting(self) -> int:
         """Clients in the queue."""
         return self._slots.waiting

@@ -20,6 +20,7 @@ from openenv.env.spec import EnvironmentSource
 from openenv.protocol.errors import ConfigurationError
 from openenv.runtime.limits import Limits
 from openenv.runtime.plan import MAIN
+from openenv.runtime.sessions import Sessions
 from openenv.server.app import create_app
 from openenv.server.handshake import PatientHTTP
 from openenv.server.lane import DirectWebSocket
@@ -132,10 +133,19 @@ class Server(uvicorn.Server):
         for listening in self.servers:
             listening.close()
         if self._openenv is not None:
+            self._say_what_runs(self._openenv.sessions)
             await self._unless_forced(self._openenv.drain())
+            self.force_exit = False  # the environments are closed all the same
         overdue = asyncio.get_running_loop().call_later(LAST_WORDS_S, self._cut_off)
         await super().shutdown(sockets)
         overdue.cancel()
+
+    def _say_what_runs(self, sessions: Sessions) -> None:
+        if sessions.busy:
+            sys.stderr.write(
+                f"openenv: {sessions.busy} running call(s) may end within "
+                f"{sessions.limits.drain_grace:g} s; a second Ctrl-C waits no longer\n"
+            )
 
     def _cut_off(self) -> None:
         for connection in list(self.server_state.connections):
@@ -193,6 +203,8 @@ def _listen(host: str, port: int) -> socket.socket:
             "it is no address of this machine: leave the host out to serve this machine alone"
             if error.errno == errno.EADDRNOTAVAIL
             else "choose another port, or 0 for any free one"
+            if error.errno in (errno.EADDRINUSE, errno.EACCES)
+            else "the host must be a name or an address of this machine"
         )
         raise ConfigurationError(
             f"cannot listen on {host}:{port}: {error.strerror}; {advice}"
