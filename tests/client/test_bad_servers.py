@@ -10,7 +10,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.sync.server import ServerConnection
 
-from openenv import SessionCapacityError, SessionError, SessionLost
+from openenv import GenericEnvClient, SessionCapacityError, SessionError, SessionLost
 from openenv.protocol.errors import MessageTooLarge, ProtocolError, ReplyTimeout
 from tests.client.peers import CAPACITY, answer, raw, replying, scripted
 from tests.client.ways import Ask, Way, talking, until
@@ -54,6 +54,23 @@ def test_a_wrong_frame_ends_the_session_and_the_next_reset_begins_anew(
 
     with scripted(once) as url:
         talking(colour, talk, Pausing(base_url=url))
+
+
+@pytest.mark.parametrize("client_class", [ParrotClient, GenericEnvClient])
+@pytest.mark.parametrize(
+    "data",
+    ['{"observation":"text"}', '{"observation":[1]}', '{"observation":{},"reward":"much"}'],
+    ids=["text", "a list", "a reward that is no number"],
+)
+def test_an_observation_that_is_none_is_typed(
+    colour: str, data: str, client_class: type[Any]
+) -> None:
+    async def talk(client: Any, ask: Ask) -> None:
+        with pytest.raises(ProtocolError, match="observation|reward"):
+            await ask(client.reset())
+
+    with scripted(replying(f'{{"type":"observation","data":{data}}}')) as url:
+        talking(colour, talk, client_class(base_url=url))
 
 
 def test_two_answers_to_one_question_never_shift_the_next(colour: str) -> None:

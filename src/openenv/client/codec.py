@@ -51,7 +51,7 @@ class Codec(Generic[ActT, ObsT, StateT]):
 
     def _parse_result(self, payload: Json) -> StepResult[ObsT]:
         """The result in the `data` of an `observation` reply."""
-        nested = payload.get("observation") or {}
+        nested = observed(payload)
         observation: Any = nested
         expected = self._observation_class
         if expected is None:
@@ -84,17 +84,38 @@ def fields_of(model: BaseModel, exclude: set[str] | None = None) -> Json:
         raise unencodable(model, error) from error
 
 
+def observed(payload: Json) -> Json:
+    """The fields of the observation in the `data` of a reply.
+
+    Raises:
+        ProtocolError: they are no object.
+    """
+    fields = payload.get("observation") or {}
+    if not isinstance(fields, dict):
+        raise ProtocolError(f"the server sent an observation that is a {type(fields).__name__}")
+    return fields
+
+
 def step_result(observation: Any, payload: Json) -> StepResult[Any]:
     """A result with everything that stands beside the observation in a reply."""
-    metadata = payload.get("metadata") or (payload.get("observation") or {}).get("metadata")
-    reward = payload.get("reward")
+    metadata = payload.get("metadata") or observed(payload).get("metadata")
     return StepResult(
         observation,
-        float(reward) if isinstance(reward, str) else reward,
+        _reward(payload.get("reward")),
         bool(payload.get("done", False)),
         metadata or None,
         bool(payload.get("truncated", False)),
     )
+
+
+def _reward(value: Any) -> Any:
+    """A reward, of which NaN and infinities come as text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise ProtocolError(f"the server sent a reward that is no number: {value[:80]!r}") from None
 
 
 def _is(expected: Any, base: type) -> bool:

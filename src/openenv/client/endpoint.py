@@ -12,6 +12,7 @@ from openenv.protocol.errors import (
     ConnectFailed,
     MessageTooLarge,
     OpenEnvError,
+    ReplyTimeout,
     SessionLost,
 )
 
@@ -102,6 +103,13 @@ class Endpoint:
             f"Failed to connect to {shown}: {why or type(why).__name__}; {advice}",
             status,
             worth_retrying=refused or status in RETRYABLE_STATUSES,
+        )
+
+    def late(self, timeout_s: float) -> ReplyTimeout:
+        """The error of a call whose answer did not come in time."""
+        return ReplyTimeout(
+            f"no answer within {timeout_s:g} s; the connection was dropped and its session with "
+            "it: give the call more time (timeout_s, message_timeout_s), then reset()"
         )
 
     def closed(self, code: int | None, reason: str) -> OpenEnvError:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from openenv.client.codec import fields_of, step_result
+from openenv.client.codec import fields_of, observed, step_result
 from openenv.client.env_client import EnvClient
 from openenv.client.results import StepResult
 from openenv.protocol.errors import ConfigurationError, Json
@@ -39,7 +39,7 @@ class GenericEnvClient(EnvClient[Any, Json, Json]):
             ) from None
 
     def _parse_result(self, payload: Json) -> StepResult[Json]:
-        return step_result(payload.get("observation") or {}, payload)
+        return step_result(observed(payload), payload)
 
     def _parse_state(self, payload: Json) -> Json:
         return payload

@@ -10,7 +10,6 @@ from typing import Any
 
 from openenv.client.endpoint import Endpoint
 from openenv.protocol.client import raise_uninvited
-from openenv.protocol.errors import ReplyTimeout
 
 if sys.version_info >= (3, 11):
     from asyncio import timeout as within
@@ -79,10 +78,7 @@ class AwaitingSocket:
                 return answer
         except (TimeoutError, asyncio.TimeoutError):
             self.abort()
-            raise ReplyTimeout(
-                f"no answer within {timeout_s:g} s; the connection was dropped and its session "
-                "with it: give the call more time (timeout_s, message_timeout_s), then reset()"
-            ) from None
+            raise self._endpoint.late(timeout_s) from None
         except ConnectionClosed as error:
             end = error.rcvd or error.sent
             raise self._endpoint.closed(

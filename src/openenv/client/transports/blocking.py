@@ -28,7 +28,7 @@ from websockets.uri import parse_uri
 from openenv.client.endpoint import Endpoint
 from openenv.client.transports.keeper import keep
 from openenv.protocol.client import raise_uninvited
-from openenv.protocol.errors import ConnectFailed, OpenEnvError, ReplyTimeout
+from openenv.protocol.errors import ConnectFailed, OpenEnvError
 
 CHUNK_BYTES = 65536
 TICK_S = 1.0
@@ -146,10 +146,7 @@ class BlockingSocket:
                 raise self._closed()
             left = deadline - time.monotonic()
             if left <= 0:
-                raise ReplyTimeout(
-                    f"no answer within {timeout_s:g} s; the connection was dropped and its session "
-                    "with it: give the call more time (timeout_s, message_timeout_s), then reset()"
-                )
+                raise self._endpoint.late(timeout_s)
             self._look(TICK_S if left > TICK_S else left)
         return self._messages.popleft()
 
