@@ -60,10 +60,17 @@ def test_more_than_a_class_allows_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "limits",
-    [{"capacity": 0}, {"step_timeout": 0}, {"idle_timeout": -1.0}, {"unattached_timeout": 0}],
+    [
+        {"capacity": 0},
+        {"step_timeout": 0},
+        {"idle_timeout": -1.0},
+        {"unattached_timeout": 0},
+        {"max_message_bytes": 0},
+        {"drain_grace": -1.0},
+    ],
 )
 def test_limits_that_make_no_sense_are_refused(limits: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match="at least 1|more than 0"):
+    with pytest.raises(ConfigurationError, match="at least 1|more than 0|0 or more"):
         Limits(**limits)
 
 

@@ -49,3 +49,11 @@ class Limits:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ConfigurationError(f"{name} must be more than 0 seconds, got {value!r}")
+        for name in ("waiting", "max_wait", "close_grace", "drain_grace"):
+            if getattr(self, name) < 0:
+                raise ConfigurationError(f"{name} must be 0 or more, got {getattr(self, name)!r}")
+        if self.max_message_bytes < 1:
+            raise ConfigurationError(
+                f"a message must be allowed at least 1 byte, got {self.max_message_bytes} "
+                "(max_message_bytes, OPENENV_MAX_MESSAGE_MB)"
+            )
