@@ -1,6 +1,7 @@
 """How sessions and their server end."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -118,6 +119,28 @@ class TestSharedInstance:
                 await seat.close()
             assert "closed" not in env.log
         assert env.log.count("closed") == 1
+
+    async def test_it_closes_on_the_thread_that_its_calls_ran_on(self) -> None:
+        closed = []
+
+        class Threaded(World):
+            def close(self) -> None:
+                closed.append(threading.get_ident())
+
+        async with serving(Threaded(), "thread") as sessions:
+            thread = (await step(await sessions.open(), "thread")).value
+        assert closed == [thread]
+
+    async def test_one_that_will_not_close_holds_up_no_server(self) -> None:
+        env = Gated.fresh()
+
+        class Unclosable(World):
+            def close(self) -> None:
+                assert env.gate.wait(15)
+
+        async with serving(Unclosable(), "thread", close_grace=0.05) as sessions:
+            await sessions.open()
+        env.gate.set()
 
     async def test_an_awaited_close(self) -> None:
         closed = []

@@ -141,10 +141,10 @@ class Sessions:
         self._reaper.stop()
         await asyncio.gather(*(seat.close() for seat in list(self._seats)))
         await asyncio.gather(*(seat.forsake() for seat in list(self._seats)))
+        if self.spec.shared:
+            await self._close_shared()
         if self._shared_worker is not None:
             self._shared_worker.stop()
-        if self.spec.shared:
-            await adrive(closing(self.spec.make()), await_if_needed)
 
     async def drain(self) -> None:
         """Opens nothing more and waits for the running calls, at most `limits.drain_grace`."""
@@ -158,6 +158,17 @@ class Sessions:
             for call in running:
                 call.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)
+
+    async def _close_shared(self) -> None:
+        """Closes the instance that outlived its sessions, on the thread that its calls ran on."""
+        flow, worker = closing(self.spec.make()), self._shared_worker
+        closed: asyncio.Future[None] = (
+            asyncio.ensure_future(adrive(flow, await_if_needed))
+            if worker is None
+            else worker.run(lambda: worker.calls.drive(flow))
+        )
+        await asyncio.wait([closed], timeout=self.limits.close_grace)
+        closed.cancel()
 
     def _release(self, seat: Seat) -> None:
         self._seats.discard(seat)
