@@ -13,6 +13,7 @@ from openenv.protocol.errors import ConcurrencyConfigurationError, Configuration
 from openenv.runtime.capacity import ConcurrencyConfig
 from openenv.runtime.limits import Limits
 from openenv.server.app import create_app
+from openenv.server.http_server import HTTPEnvServer
 from tests.server.worlds import Gate, Unbuildable, World
 from tests.serving import Served, eventually, serving
 
@@ -324,6 +325,13 @@ def test_the_timeout_of_the_configuration_ends_an_idle_session() -> None:
         assert "expired" in error["message"]
         assert client.closed() == 1000
         eventually(lambda: server.active() == 0)
+
+
+def test_a_configuration_without_a_timeout_leaves_the_one_that_is_set() -> None:
+    config, limits = ConcurrencyConfig(max_concurrent_envs=2), Limits(idle_timeout=60)
+    assert HTTPEnvServer(World, limits=limits, concurrency_config=config).sessions.limits == Limits(
+        capacity=2, idle_timeout=60
+    )
 
 
 def test_a_busy_session_is_not_idle() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from openenv.protocol.errors import WSErrorCode
-from tests.serving import Served, Socket, eventually, frame_head
+from tests.server.worlds import Do, Saw, World
+from tests.serving import Served, Socket, eventually, frame_head, serving
 
 STEP = {"type": "step", "data": {"text": "still here"}}
 
@@ -270,6 +271,27 @@ def test_a_close_in_the_pipeline_comes_after_the_answers(hosted: Socket) -> None
     hosted.send({"type": "close"})
     assert hosted.receive()["data"]["observation"]["text"] == "last"
     assert hosted.closed() == 1000
+
+
+def test_nothing_is_done_after_a_close() -> None:
+    did: list[str] = []
+
+    class Noting(World):
+        HOST = "inline"
+
+        def step(self, action: Do) -> Saw:
+            did.append(action.text)
+            return super().step(action)
+
+    with serving(Noting) as server, server.raw() as client:
+        client.upgrade()
+        client.send(b'{"type":"reset"}')
+        client.send(b'{"type":"step","data":{"text":"in time"}}')
+        eventually(lambda: did == ["in time"])
+        frames = [b'{"type":"close"}', b'{"type":"step","data":{"text":"late"}}']
+        client.socket.sendall(b"".join(frame_head(len(frame)) + frame for frame in frames))
+        client.rest()
+    assert did == ["in time"]
 
 
 def test_a_step_before_reset_is_refused(hosted: Socket) -> None:

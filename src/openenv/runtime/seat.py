@@ -43,7 +43,6 @@ class Seat:
     Attributes:
         session_id: its name.
         attached: a socket holds it.
-        created_at: when it was opened, by the server's clock.
         last_active: when its last call ended, or its environment was built.
         calls: how many it has answered.
     """
@@ -60,7 +59,7 @@ class Seat:
     ) -> None:
         self.session_id = session_id
         self.attached = attached
-        self.created_at = self.last_active = clock()
+        self.last_active = clock()
         self.calls = 0
         self._host = host
         self._limits = limits

@@ -43,7 +43,9 @@ class Conversation:
         self._catch_up()
 
     def on_frame(self, frame: Frame) -> None:
-        """Answers a frame, or keeps it until its turn."""
+        """Answers a frame, or keeps it until its turn; after the end it is for nobody."""
+        if self.over.done():
+            return
         seat = self._seat
         if self._busy or self._choked or seat is None or self._backlog:
             self._backlog.append(frame)

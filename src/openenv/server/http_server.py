@@ -170,9 +170,10 @@ def _limits(
             "give max_concurrent_envs or concurrency_config, not both: one would be ignored"
         )
     if config is not None:
-        return replace(
-            limits, capacity=config.max_concurrent_envs, idle_timeout=config.session_timeout
-        )
+        limits = replace(limits, capacity=config.max_concurrent_envs)
+        if "session_timeout" in config.model_fields_set:
+            limits = replace(limits, idle_timeout=config.session_timeout)
+        return limits
     return limits if max_concurrent_envs is None else replace(limits, capacity=max_concurrent_envs)
 
 
