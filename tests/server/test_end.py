@@ -77,7 +77,7 @@ def patient(directory: Path, kind: str = "thread", drain_grace: float = 30) -> I
             process.kill()
 
 
-WAITING = "openenv: 1 running call(s) may end within 30 s; a second Ctrl-C waits no longer\n"
+WAITING = "openenv: 1 running call(s) may end within 30 s; a second Ctrl-C gives up on them\n"
 
 
 @pytest.mark.parametrize("number", STOP)

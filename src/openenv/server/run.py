@@ -144,7 +144,7 @@ class Server(uvicorn.Server):
         if sessions.busy:
             sys.stderr.write(
                 f"openenv: {sessions.busy} running call(s) may end within "
-                f"{sessions.limits.drain_grace:g} s; a second Ctrl-C waits no longer\n"
+                f"{sessions.limits.drain_grace:g} s; a second Ctrl-C gives up on them\n"
             )
 
     def _cut_off(self) -> None:
