@@ -110,13 +110,13 @@ class EnvSpec:
     ) -> EnvSpec:
         """Reads an environment's class, factory or instance.
 
+        A factory that does not say what it returns is called once, to see.
+
         Args:
             env: what makes environments.
             action: its action class, needed where the class does not say it.
             observation: likewise.
             state: likewise; `State` by default.
-
-        A factory that does not say what it returns is called once, to see.
 
         Raises:
             ConfigurationError: `env` makes no environments, or its types cannot be read.
