@@ -222,7 +222,32 @@ class TestHungProcesses:
         await until(lambda: not any(map(is_alive, pids)))
 
 
+class Forking(World):
+    def fork_and_die(self, arg: None) -> None:
+        if os.fork() == 0:
+            time.sleep(60)
+        os._exit(7)
+
+
 class TestGrandchildren:
+    async def test_a_death_is_seen_while_a_forked_worker_lives(self) -> None:
+        async with serving(Forking, "process") as sessions:
+            seat = await sessions.open()
+            crashed = await asyncio.wait_for(step(seat, "fork_and_die"), 10)
+            assert crashed.code == "HOST_CRASHED"
+
+    def test_also_on_the_event_loop_of_servers(self) -> None:
+        uvloop = pytest.importorskip("uvloop")
+        uvloop.run(self.test_a_death_is_seen_while_a_forked_worker_lives())
+        uvloop.run(self.test_they_end_as_soon_as_their_session_is_dead())
+
+    async def test_they_end_as_soon_as_their_session_is_dead(self) -> None:
+        async with serving(World, "process") as sessions:
+            seat = await sessions.open()
+            pids = [(await step(seat, "pid")).value, (await step(seat, "spawn", SLEEP)).value]
+            os.kill(pids[0], signal.SIGKILL)
+            await until(lambda: not any(map(is_alive, pids)))
+
     @pytest.mark.parametrize("end", ["close", "exit_at_once"])
     async def test_they_end_with_the_session(self, end: str) -> None:
         async with serving(World, "process") as sessions:

@@ -23,6 +23,7 @@ from openenv.runtime.session import Session
 def main() -> None:
     """Builds the environment it is told of, then answers requests until its input ends."""
     requests, replies = _take_pipes()
+    os.register_at_fork(after_in_child=lambda: _let_go_of(requests, replies))
     _die_with_parent()
     plan = _read(requests)
     if plan is None:
@@ -43,6 +44,7 @@ def main() -> None:
 
 def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
     """The pipes to the server, after which the environment's own prints go to stderr."""
+    os.closerange(3, 1 << 16)  # uvloop hands down its own ends of the pipes, and others' too
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -50,6 +52,14 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
     os.close(nothing)
     os.dup2(2, 1)
     return requests, replies
+
+
+def _let_go_of(*pipes: BinaryIO) -> None:
+    """In a forked worker: it must not answer, nor hide this process's death by outliving it."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for pipe in pipes:
+        os.dup2(nothing, pipe.fileno(), inheritable=False)
+    os.close(nothing)
 
 
 def _die_with_parent() -> None:

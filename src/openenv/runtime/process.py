@@ -10,6 +10,7 @@ import struct
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from pydantic_core import from_json
 
@@ -45,14 +46,7 @@ class ProcessHost(Host):
         """Starts the child and waits until it has built the environment."""
         self._stderr = stderr = Stderr()
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "openenv.runtime.child"),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=stderr.child_end,
-                env=dict(self._environ),
-                start_new_session=True,
-            )
+            self._process = await _start_child(stderr.child_end, self._environ)
         finally:
             await stderr.open()
         kind, body = await self._exchange(pickle.dumps(self._plan))
@@ -68,7 +62,6 @@ class ProcessHost(Host):
         process = self._process
         if process is not None:
             await _end(process)
-            self._end_group(process)
         if self._stderr is not None:
             await self._stderr.close()
 
@@ -107,7 +100,6 @@ class ProcessHost(Host):
     async def _crashed(self, process: asyncio.subprocess.Process) -> HostCrashed:
         self.kill()
         code = await process.wait()
-        self._end_group(process)
         if self._stderr is not None:
             await self._stderr.close()
         return HostCrashed(
@@ -116,10 +108,38 @@ class ProcessHost(Host):
             stderr=self._stderr.tail if self._stderr is not None else "",
         )
 
-    def _end_group(self, process: asyncio.subprocess.Process) -> None:
-        """Ends what a dead child has left running, unless that has left the child's group."""
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+
+class _Pipes(asyncio.subprocess.SubprocessStreamProtocol):
+    """The pipes of a child. When it dies, what it has started dies too, unless that left its group.
+
+    At once: later, the child's id may be that of another process.
+    """
+
+    _pid: int | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """The child runs."""
+        super().connection_made(transport)
+        self._pid = transport.get_pid()
+
+    def process_exited(self) -> None:
+        """The child has died."""
+        if self._pid is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._pid, signal.SIGKILL)
+        super().process_exited()
+
+
+async def _start_child(stderr: int, environ: Mapping[str, str]) -> asyncio.subprocess.Process:
+    loop = asyncio.get_running_loop()
+    transport, pipes = await loop.subprocess_exec(
+        lambda: _Pipes(limit=CHUNK_BYTES, loop=loop),
+        *(sys.executable, "-m", "openenv.runtime.child"),
+        stderr=stderr,
+        env=dict(environ),
+        start_new_session=True,
+    )
+    return asyncio.subprocess.Process(transport, pipes, loop)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
