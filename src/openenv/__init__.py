@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from openenv.env.models import Observation as Observation
     from openenv.env.models import State as State
     from openenv.env.transforms import Transform as Transform
-    from openenv.local import local as local
+    from openenv.in_process import local as local
     from openenv.protocol import errors as errors
     from openenv.protocol.errors import (
         ConcurrencyConfigurationError as ConcurrencyConfigurationError,
@@ -89,7 +89,7 @@ _HOMES = {
     "core": "openenv.core:",
     "create_app": "openenv.server.app",
     "errors": "openenv.protocol.errors:",
-    "local": "openenv.local",
+    "local": "openenv.in_process",
     "serve": "openenv.server.run",
 }
 

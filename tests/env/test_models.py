@@ -368,3 +368,14 @@ def test_what_json_writes_is_read_back_by_strict_and_bytes_fields() -> None:
     assert validate(Strict, json.loads(action.model_dump_json())) == action
     with pytest.raises(ValidationError):
         validate(Strict, {"raw": "AA==", "colour": "red", "pair": ["1", 2]})
+
+
+def test_a_truncated_field_of_the_authors_own_ends_no_episode() -> None:
+    class Page(Observation):
+        truncated: bool = False
+
+    page = Page(truncated=True)
+    assert not is_done(page)
+    wire = json.loads(pack(page))
+    assert (wire["done"], wire["observation"]["truncated"]) == (False, True)
+    assert "truncated" not in wire

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import importlib
 import threading
 from typing import Any
 
@@ -262,3 +263,15 @@ def test_a_local_client_is_a_client(colour: str) -> None:
     assert isinstance(client, EnvClient)
     assert client.base_url == "http://Parrot.localhost"
     assert Way(colour, None).run(_greet, client).step_count == 1
+
+
+def test_the_module_does_not_hide_the_function() -> None:
+    importlib.import_module("openenv.in_process")
+    import openenv
+
+    assert openenv.local is local
+
+
+async def test_an_async_environment_cannot_be_driven_blocking_on_a_loop() -> None:
+    with pytest.raises(ModeError, match="use `async with`"), local(Awaiting):
+        pass

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from openenv.runtime.limits import Limits
-from openenv.server import handshake
+from openenv.server import patient_http
 from tests.server.worlds import World
 from tests.serving import RawSocket, Served, eventually, serving
 
@@ -169,7 +169,7 @@ def test_a_refused_body_that_goes_on_is_cut_off(
     narrow: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not at once, so that a client has time to hear why."""
-    monkeypatch.setattr(handshake, "REQUEST_DEADLINE_S", 0.2)
+    monkeypatch.setattr(patient_http, "REQUEST_DEADLINE_S", 0.2)
     chunk = b"10000\r\n" + bytes(0x10000) + b"\r\n"
     with narrow.raw() as client:
         client.socket.sendall(head("Transfer-Encoding: chunked"))

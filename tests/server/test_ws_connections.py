@@ -11,7 +11,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from openenv.runtime.limits import Limits
-from openenv.server import handshake
+from openenv.server import patient_http
 from tests.server.worlds import Gate, World
 from tests.serving import RawSocket, Served, eventually, frame_head, serving
 
@@ -233,7 +233,7 @@ SLOW = {
 def test_a_request_that_never_ends_is_ended(
     threaded: Served, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(handshake, "REQUEST_DEADLINE_S", 0.3)
+    monkeypatch.setattr(patient_http, "REQUEST_DEADLINE_S", 0.3)
     with threaded.raw() as slow:
         slow.socket.sendall(sent)
         with threaded.socket() as other:
@@ -245,7 +245,7 @@ def test_a_request_that_never_ends_is_ended(
 def test_a_second_request_that_never_ends_is_ended(
     threaded: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handshake, "REQUEST_DEADLINE_S", 0.3)
+    monkeypatch.setattr(patient_http, "REQUEST_DEADLINE_S", 0.3)
     with threaded.raw() as slow:
         slow.socket.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
         assert slow.head().startswith(b"HTTP/1.1 200 ")
@@ -256,7 +256,7 @@ def test_a_second_request_that_never_ends_is_ended(
 def test_a_websocket_outlives_the_deadline_of_its_handshake(
     threaded: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handshake, "REQUEST_DEADLINE_S", 0.05)
+    monkeypatch.setattr(patient_http, "REQUEST_DEADLINE_S", 0.05)
     with threaded.socket() as client:
         with threaded.raw() as slow:
             assert slow.rest() == b""

@@ -16,7 +16,6 @@ from typing_extensions import Self
 from openenv import settings
 from openenv._flow import Flow, adrive, drive
 from openenv.client.codec import ActT, Codec, ObsT, StateT
-from openenv.client.colour import Colour, TwoColoured
 from openenv.client.conversation import (
     Connect,
     Conversation,
@@ -27,6 +26,7 @@ from openenv.client.conversation import (
     Sleep,
 )
 from openenv.client.endpoint import Endpoint, normalised
+from openenv.client.modes import Colour, TwoColoured
 from openenv.client.pending import Pending
 from openenv.client.results import PendingResult, StepResult
 from openenv.protocol.errors import ConcurrentCall, ConfigurationError, Json, SessionLost

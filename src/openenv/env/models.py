@@ -83,7 +83,12 @@ def is_observation(value: object) -> TypeGuard[Observation]:
 
 def is_done(observation: Observation) -> bool:
     """Whether an observation ends its episode, for either reason."""
-    return observation.done or observation.truncated is True
+    return observation.done or is_truncated(observation)
+
+
+def is_truncated(observation: Observation) -> bool:
+    """Whether a limit ended the episode; a field of that name of the author's own means nothing."""
+    return observation.truncated is True and "truncated" in _lifted(type(observation))
 
 
 def pack(observation: Observation) -> bytes:
@@ -103,7 +108,7 @@ def pack(observation: Observation) -> bytes:
         _number(observation.reward),
         b',"done":true' if is_done(observation) else b',"done":false',
     ]
-    if observation.truncated is True:
+    if is_truncated(observation):
         parts.append(b',"truncated":true')
     if observation.metadata:
         parts += [b',"metadata":', encode(observation.metadata)]

@@ -91,13 +91,13 @@ class Sessions:
         return self._slots.waiting
 
     def find(self, session_id: str) -> Seat:
-        """An open session by its id.
+        """An open session that no socket holds, by its id.
 
         Raises:
             SessionNotFoundError: there is none.
         """
         seat = self._by_id.get(session_id)
-        if seat is None or not seat.is_open:
+        if seat is None or seat.attached or not seat.is_open:
             raise SessionNotFoundError(session_id)
         return seat
 

@@ -22,8 +22,8 @@ from openenv.runtime.limits import Limits
 from openenv.runtime.plan import MAIN
 from openenv.runtime.sessions import Sessions
 from openenv.server.app import create_app
-from openenv.server.handshake import PatientHTTP
-from openenv.server.lane import DirectWebSocket
+from openenv.server.direct_websocket import DirectWebSocket
+from openenv.server.patient_http import PatientHTTP
 
 BACKLOG = 2048
 LAST_WORDS_S = 5.0

@@ -70,6 +70,8 @@ class WebSocketEndpoint:
         try:
             seat = await opening
         except asyncio.CancelledError:
+            if opening.done() and not opening.cancelled() and opening.exception() is None:
+                await opening.result().close()
             if client.done():  # it left before there was a session for it
                 return
             raise

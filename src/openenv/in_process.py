@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ from openenv.client.env_client import EnvClient
 from openenv.env.environment import Environment
 from openenv.env.models import Action, Observation, State
 from openenv.env.spec import EnvSpec
-from openenv.protocol.errors import InvalidRequest
+from openenv.protocol.errors import InvalidRequest, ModeError
 from openenv.protocol.messages import Request, error_reply, parse_request
 from openenv.runtime.host import BlockingCalls, await_if_needed, session_factory
 from openenv.runtime.session import Session
@@ -56,10 +57,23 @@ class _Local:
     _spec: EnvSpec
 
     def _open_blocking(self) -> LocalTransport:
+        if self._spec.traits.is_async and _inside_a_loop():
+            raise ModeError(
+                f"{self._spec.name} awaits, which a blocking client cannot do inside a running event "
+                "loop: use `async with`"
+            )
         return LocalTransport(self._spec)
 
     async def _open_awaiting(self) -> AwaitedLocalTransport:
         return AwaitedLocalTransport(self._spec)
+
+
+def _inside_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 class LocalTransport:
