@@ -59,8 +59,8 @@ class _Local:
     def _open_blocking(self) -> LocalTransport:
         if self._spec.traits.is_async and _inside_a_loop():
             raise ModeError(
-                f"{self._spec.name} awaits, which a blocking client cannot do inside a running event "
-                "loop: use `async with`"
+                f"{self._spec.name} awaits, which a blocking client cannot do inside a running "
+                "event loop: use `async with`"
             )
         return LocalTransport(self._spec)
 
