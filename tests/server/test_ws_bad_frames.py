@@ -290,7 +290,7 @@ def test_nothing_is_done_after_a_close() -> None:
         eventually(lambda: did == ["in time"])
         frames = [b'{"type":"close"}', b'{"type":"step","data":{"text":"late"}}']
         client.socket.sendall(b"".join(frame_head(len(frame)) + frame for frame in frames))
-        client.rest()
+        eventually(lambda: server.active() == 0)
     assert did == ["in time"]
 
 
