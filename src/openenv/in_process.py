@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from openenv._flow import adrive
 from openenv.client.env_client import EnvClient
+from openenv.client.running import inside_a_loop
 from openenv.env.environment import Environment
 from openenv.env.models import Action, Observation, State
 from openenv.env.spec import EnvSpec
@@ -57,7 +57,7 @@ class _Local:
     _spec: EnvSpec
 
     def _open_blocking(self) -> LocalTransport:
-        if self._spec.traits.is_async and _inside_a_loop():
+        if self._spec.traits.is_async and inside_a_loop():
             raise ModeError(
                 f"{self._spec.name} awaits, which a blocking client cannot do inside a running "
                 "event loop: use `async with`"
@@ -66,14 +66,6 @@ class _Local:
 
     async def _open_awaiting(self) -> AwaitedLocalTransport:
         return AwaitedLocalTransport(self._spec)
-
-
-def _inside_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 class LocalTransport:

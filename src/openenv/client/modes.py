@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 from collections.abc import Callable, Coroutine
@@ -10,6 +9,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from openenv.client.pending import Pending, Ready
+from openenv.client.running import inside_a_loop
 from openenv.protocol.errors import ModeError
 
 ResultT = TypeVar("ResultT")
@@ -93,12 +93,10 @@ class TwoColoured:
         """Whether a call made here and now blocks; a first call outside any loop decides that."""
         if self._colour is Colour.BLOCKING:
             return True
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            self._claim(Colour.BLOCKING)
-            return True
-        return False
+        if inside_a_loop():
+            return False
+        self._claim(Colour.BLOCKING)
+        return True
 
     def _run_blocking(self, coroutine: Coroutine[Any, Any, ResultT]) -> Any:
         """Runs an `async` method of a subclass in a blocking client.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import ipaddress
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from types import FrameType
@@ -23,6 +23,7 @@ from openenv.runtime.plan import MAIN
 from openenv.runtime.sessions import Sessions
 from openenv.server.app import create_app
 from openenv.server.direct_websocket import DirectWebSocket
+from openenv.server.guard import is_loopback
 from openenv.server.patient_http import PatientHTTP
 
 BACKLOG = 2048
@@ -105,7 +106,7 @@ def server_for(app: Any, listening: socket.socket, *, log_level: str = "warning"
 def _greeting(name: str, host: str, port: int) -> str:
     shown = f"[{host}]" if ":" in host else host
     line = f"openenv: serving {name} on http://{shown}:{port}\n"
-    if not ipaddress.ip_address(host).is_loopback:
+    if not is_loopback(host):
         line += (
             "openenv: warning: whoever reaches this address can run episodes, there is no "
             "authentication; 127.0.0.1 (the default) serves this machine alone\n"
@@ -161,7 +162,7 @@ class Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         """Ends the server on a signal, and nothing more: a wanted end is no failure."""
-        if not _in_main_thread():
+        if threading.current_thread() is not threading.main_thread():
             yield
             return
         wanted = (signal.SIGINT, signal.SIGTERM)
@@ -174,14 +175,6 @@ class Server(uvicorn.Server):
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.handle_exit(number, frame)
-
-
-def _in_main_thread() -> bool:
-    try:
-        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))
-    except ValueError:
-        return False
-    return True
 
 
 def _listen(host: str, port: int) -> socket.socket:
