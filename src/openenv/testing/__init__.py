@@ -1,0 +1,39 @@
+"""What a stack is tested with: a proxy that disturbs connections, an environment that notices.
+
+`FaultProxy` stands between a client and its server and does to their frames what networks do.
+`Counting` is an environment in which a step that was lost, repeated or misplaced shows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openenv._lazy import lazy
+
+if TYPE_CHECKING:
+    from openenv.testing.counting import Add as Add
+    from openenv.testing.counting import Count as Count
+    from openenv.testing.counting import Counting as Counting
+    from openenv.testing.counting import CountingClient as CountingClient
+    from openenv.testing.counting import Tally as Tally
+    from openenv.testing.faults import Counts as Counts
+    from openenv.testing.faults import Direction as Direction
+    from openenv.testing.faults import Faults as Faults
+    from openenv.testing.faults import FrameFault as FrameFault
+    from openenv.testing.proxy import FaultProxy as FaultProxy
+
+_HOMES = {
+    "Add": "openenv.testing.counting",
+    "Count": "openenv.testing.counting",
+    "Counting": "openenv.testing.counting",
+    "CountingClient": "openenv.testing.counting",
+    "Counts": "openenv.testing.faults",
+    "Direction": "openenv.testing.faults",
+    "FaultProxy": "openenv.testing.proxy",
+    "Faults": "openenv.testing.faults",
+    "FrameFault": "openenv.testing.faults",
+    "Tally": "openenv.testing.counting",
+}
+
+__all__ = [name for name in _HOMES if not name.startswith("_")]
+__getattr__ = lazy(__name__, _HOMES)
