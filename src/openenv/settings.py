@@ -7,7 +7,9 @@
 | `OPENENV_RESET_TIMEOUT_S` | 3600 | the longest reset; `0` is no limit |
 | `OPENENV_IDLE_TIMEOUT_S` | 0 | how long a connected session may do nothing; `0` is no limit |
 | `OPENENV_UNATTACHED_TIMEOUT_S` | 1800 | how long a session made over HTTP may do nothing |
+| `OPENENV_RESUME_GRACE_S` | 300 | how long a session waits for a client that was cut off |
 | `OPENENV_MAX_MESSAGE_MB` | 16 | the largest message that a server reads |
+| `OPENENV_WIRE` | v2 | `v1` switches wire v2 off in a server |
 | `OPENENV_ALLOWED_ORIGINS` | – | other web origins that may call, comma-separated; `*` is any |
 | `OPENENV_HOST_KIND` | – | `inline`, `thread` or `process`, over what the environment says |
 | `OPENENV_TRACEBACKS` | 0 | `1` sends the author's part of a traceback to the client |
@@ -46,6 +48,7 @@ class ServerSettings:
     host_kind: HostKind | None
     allowed_origins: frozenset[str]
     tracebacks: bool
+    v2: bool
     child_environ: Mapping[str, str]
 
 
@@ -62,6 +65,7 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         reset_timeout=_seconds(env, "OPENENV_RESET_TIMEOUT_S", 3600.0),
         idle_timeout=_seconds(env, "OPENENV_IDLE_TIMEOUT_S", 0.0),
         unattached_timeout=_seconds(env, "OPENENV_UNATTACHED_TIMEOUT_S", 1800.0),
+        resume_grace=_number(env, "OPENENV_RESUME_GRACE_S", 300.0),
         max_message_bytes=int(_number(env, "OPENENV_MAX_MESSAGE_MB", 16.0) * 1024 * 1024),
     )
     kind = env.get("OPENENV_HOST_KIND") or None
@@ -76,6 +80,7 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         host_kind=cast("HostKind | None", kind),
         allowed_origins=frozenset(o.strip().rstrip("/") for o in origins.split(",") if o.strip()),
         tracebacks=env.get("OPENENV_TRACEBACKS", "").lower() in ("1", "true", "yes"),
+        v2=_wire(env) == "v2",
         child_environ=without_secrets(env),
     )
 
@@ -108,6 +113,13 @@ def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables that a child process may see: none that looks like a credential."""
     kept = {name.strip() for name in environ.get("OPENENV_CHILD_ENV", "").split(",")}
     return {n: v for n, v in environ.items() if n in kept or not _SECRET.search(n)}
+
+
+def _wire(environ: Mapping[str, str]) -> str:
+    wire = environ.get("OPENENV_WIRE", "").strip().lower() or "v2"
+    if wire not in ("v1", "v2"):
+        raise ConfigurationError(f"OPENENV_WIRE must be v1 or v2, got {wire!r}")
+    return wire
 
 
 def _number(environ: Mapping[str, str], name: str, default: float) -> float:

@@ -76,7 +76,7 @@ def test_the_settings_are_those_of_the_code() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     told = _table("docs/serve.md", "`Limits`")
-    shown = {"max_message_bytes": "16 MiB"}
+    shown = {"max_message_bytes": "16 MiB", "max_reply_bytes": "100 MiB"}
     fields = dataclasses.fields(Limits)
     assert told == {f.name: shown.get(f.name) or _number(f.default) for f in fields}
 

@@ -8,6 +8,7 @@ import pytest
 
 from openenv.protocol import errors
 from openenv.protocol.errors import (
+    Backpressure,
     ConcurrencyConfigurationError,
     EnvironmentFactoryError,
     EnvironmentFailed,
@@ -15,14 +16,18 @@ from openenv.protocol.errors import (
     InvalidRequest,
     MessageTooLarge,
     OpenEnvError,
+    OutOfTurn,
     ResetRequired,
     SessionCapacityError,
     SessionCreationError,
     SessionError,
     SessionExpired,
+    SessionGone,
     SessionLost,
     SessionNotFoundError,
     StepTimeout,
+    TakenOver,
+    Unauthorized,
     WSErrorCode,
 )
 from openenv.protocol.messages import error_reply
@@ -43,6 +48,12 @@ ONE_OF_EACH: list[tuple[SessionError, type[SessionError], str]] = [
     (SessionCreationError("no room"), SessionCreationError, "SESSION_ERROR"),
     (SessionNotFoundError("a"), SessionNotFoundError, "SESSION_ERROR"),
     (SessionExpired("a", 5.0), SessionExpired, "SESSION_ERROR"),
+    (SessionGone("x", session_id="a"), SessionGone, "SESSION_GONE"),
+    (TakenOver("x"), TakenOver, "TAKEN_OVER"),
+    (OutOfTurn("x", code="STALE_SEQ", seq=1, last_seq=3), OutOfTurn, "STALE_SEQ"),
+    (OutOfTurn("x", code="SEQ_GAP", seq=5, last_seq=3), OutOfTurn, "SEQ_GAP"),
+    (Unauthorized("x"), Unauthorized, "UNAUTHORIZED"),
+    (Backpressure("x", max_channels=1), Backpressure, "BACKPRESSURE"),
     (MessageTooLarge("x", limit=5), MessageTooLarge, "MESSAGE_TOO_LARGE"),
     (SessionLost("x", steps=3), SessionLost, "SESSION_LOST"),
 ]

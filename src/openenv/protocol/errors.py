@@ -19,6 +19,11 @@ OpenEnvError
     ├── SessionCreationError  SESSION_ERROR
     ├── SessionNotFoundError  SESSION_ERROR
     ├── SessionExpired        SESSION_ERROR: idle for too long
+    ├── SessionGone           SESSION_GONE: nothing to resume
+    ├── TakenOver             TAKEN_OVER: another connection holds the session now
+    ├── OutOfTurn             STALE_SEQ, SEQ_GAP: not the next request of its session
+    ├── Unauthorized          UNAUTHORIZED
+    ├── Backpressure          BACKPRESSURE: more at once than the server takes
     ├── MessageTooLarge       MESSAGE_TOO_LARGE
     └── SessionLost           raised by a client whose episode is gone
 """
@@ -126,6 +131,11 @@ class SessionError(OpenEnvError, RuntimeError):
     def __str__(self) -> str:
         return f"{self.message} (code: {self.code})"
 
+    @property
+    def retryable(self) -> bool:
+        """Whether the same request may succeed later, as it is."""
+        return self.code in RETRYABLE_CODES
+
     def to_data(self) -> Json:
         """The `data` of the error's frame."""
         return {"message": self.message, "code": self.code, **self.details}
@@ -134,6 +144,7 @@ class SessionError(OpenEnvError, RuntimeError):
     def from_data(cls, data: Json) -> SessionError:
         """The error that a frame's `data` stands for; an unknown code is a `SessionError`."""
         details = dict(data)
+        details.pop("retryable", None)  # the code says it
         message = str(details.pop("message", "the server sent an error without a message"))
         code = str(details.pop("code", cls.code))
         error_class = _CLASS_OF_CODE.get(code, SessionError)
@@ -275,6 +286,41 @@ class SessionExpired(SessionError):
         )
 
 
+class SessionGone(SessionError):
+    """There is no session to resume: it has ended, or its server has been started anew."""
+
+    code = "SESSION_GONE"
+    codes = ("SESSION_GONE",)
+
+
+class TakenOver(SessionError):
+    """Another connection has taken the session over."""
+
+    code = "TAKEN_OVER"
+    codes = ("TAKEN_OVER",)
+
+
+class OutOfTurn(SessionError):
+    """A request is not the next one of its session; the environment was not touched."""
+
+    code = "SEQ_GAP"
+    codes = ("STALE_SEQ", "SEQ_GAP")
+
+
+class Unauthorized(SessionError):
+    """The token is not the session's."""
+
+    code = "UNAUTHORIZED"
+    codes = ("UNAUTHORIZED",)
+
+
+class Backpressure(SessionError):
+    """More was asked at once than the server takes; ask again when some of it is answered."""
+
+    code = "BACKPRESSURE"
+    codes = ("BACKPRESSURE",)
+
+
 class MessageTooLarge(SessionError):
     """A message is larger than one side accepts."""
 
@@ -297,6 +343,9 @@ ENDING_CODES = frozenset(
     {"STEP_TIMEOUT", "HOST_CRASHED", "CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR"}
 )
 """Codes after which there is no session. They are the server's to say, not an environment's."""
+
+RETRYABLE_CODES = frozenset({"CAPACITY_REACHED", "BACKPRESSURE"})
+"""Codes of what may pass by itself."""
 
 _ENDS: list[type[SessionError]] = [SessionExpired, SessionNotFoundError, SessionCreationError]
 _CLASS_OF_CODE: dict[str, type[SessionError]] = {

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic_core import from_json
 
 from openenv.protocol.errors import InvalidRequest, Json, SessionError
+from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
 from openenv.protocol.values import encode
 
 Operation = Literal["reset", "step", "state", "close"]
@@ -31,11 +32,13 @@ class Request:
         op: what to do.
         data: the action of a step, the keywords of a reset.
         timeout_s: how long the caller waits, where the road can say so (v1 frames cannot).
+        binary: the road carries MessagePack: the data came by it, and so goes the reply.
     """
 
     op: Operation
     data: Json = field(default_factory=dict)
     timeout_s: float | None = None
+    binary: bool = False
 
     def frame(self) -> str:
         """The v1 frame that carries it."""
@@ -51,13 +54,22 @@ class Reply:
 
     Attributes:
         type: `observation`, `state` or `error`.
-        body: the answer's data as JSON, ready for any road (WebSocket frame, HTTP body).
+        body: the answer's data, encoded: as JSON, ready for a v1 frame or an HTTP body, or as
+            MessagePack where the request came by it.
         ends_session: the session ended with this answer.
+        binary: the body is MessagePack.
     """
 
     type: str
     body: bytes
     ends_session: bool = False
+    binary: bool = False
+
+    def encoded(self, binary: bool) -> bytes:
+        """The body as MessagePack or as JSON, whichever it was made as."""
+        if binary is self.binary:
+            return self.body
+        return encode_msgpack(from_json(self.body)) if binary else encode(decode_msgpack(self.body))
 
     def frame(self) -> str:
         """The v1 frame that carries it."""

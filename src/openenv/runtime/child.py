@@ -9,14 +9,12 @@ import signal
 import sys
 from typing import BinaryIO
 
-from pydantic_core import from_json
-
 from openenv.protocol.errors import EnvironmentFactoryError
-from openenv.protocol.messages import Reply, Request
+from openenv.protocol.messages import Reply
 from openenv.runtime.faults import text_of
 from openenv.runtime.host import BlockingCalls, session_factory
 from openenv.runtime.plan import Plan
-from openenv.runtime.process import HEADER, KINDS
+from openenv.runtime.process import HEADER, KINDS, decode_question
 from openenv.runtime.session import Session
 
 
@@ -31,13 +29,12 @@ def main() -> None:
     try:
         session = _build(plan)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # told to the server
-        _write(replies, "error", _why(error).encode())
+        _write(replies, Reply("error", _why(error).encode()))
         return
-    _write(replies, "ready", b"")
+    _write(replies, Reply("ready", b""))
     calls = BlockingCalls()
     while (question := _read(requests)) is not None:
-        reply: Reply = calls.drive(session.serve(Request(**from_json(question))))
-        _write(replies, reply.type, reply.body)
+        _write(replies, calls.drive(session.serve(decode_question(question))))
     calls.drive(session.close())
     calls.close()
 
@@ -86,8 +83,9 @@ def _read(pipe: BinaryIO) -> bytes | None:
     return pipe.read(int.from_bytes(size, "big")) if len(size) == 4 else None
 
 
-def _write(pipe: BinaryIO, kind: str, body: bytes) -> None:
-    pipe.write(HEADER.pack(KINDS.index(kind), len(body)) + body)
+def _write(pipe: BinaryIO, reply: Reply) -> None:
+    header = HEADER.pack(KINDS.index(reply.type), reply.binary, len(reply.body))
+    pipe.write(header + reply.body)
     pipe.flush()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from openenv.protocol.errors import ConfigurationError
 
 DEFAULT_CAPACITY = 64
+MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,10 @@ class Limits:
         close_grace: how long closing an environment is waited for.
         drain_grace: how long running steps may go on after the server was told to stop.
         max_message_bytes: the largest message that is read.
+        resume_grace: how long a session waits for a client that was cut off; 0 ends it at once.
+        eviction_age: how long one has waited, at least, when a new client is given its slot.
+        max_channels: sessions that one socket may hold.
+        max_reply_bytes: the largest reply that is sent, unless the client asked for less.
     """
 
     capacity: int = DEFAULT_CAPACITY
@@ -38,7 +43,11 @@ class Limits:
     unattached_timeout: float | None = 1800.0
     close_grace: float = 10.0
     drain_grace: float = 30.0
-    max_message_bytes: int = 16 * 1024 * 1024
+    max_message_bytes: int = 16 * MEGABYTE
+    resume_grace: float = 300.0
+    eviction_age: float = 30.0
+    max_channels: int = 4096
+    max_reply_bytes: int = 100 * MEGABYTE
 
     def __post_init__(self) -> None:
         if self.capacity < 1:
@@ -49,11 +58,31 @@ class Limits:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ConfigurationError(f"{name} must be more than 0 seconds, got {value!r}")
-        for name in ("waiting", "max_wait", "close_grace", "drain_grace"):
+        for name in (
+            *("waiting", "max_wait", "close_grace", "drain_grace"),
+            *("resume_grace", "eviction_age"),
+        ):
             if getattr(self, name) < 0:
                 raise ConfigurationError(f"{name} must be 0 or more, got {getattr(self, name)!r}")
+        self._require_room()
+
+    def _require_room(self) -> None:
         if self.max_message_bytes < 1:
             raise ConfigurationError(
                 f"a message must be allowed at least 1 byte, got {self.max_message_bytes} "
                 "(max_message_bytes, OPENENV_MAX_MESSAGE_MB)"
             )
+        for name in ("max_channels", "max_reply_bytes"):
+            if getattr(self, name) < 1:
+                raise ConfigurationError(f"{name} must be at least 1, got {getattr(self, name)!r}")
+
+    def published(self) -> dict[str, int | float | None]:
+        """What a client needs to know to choose its own deadlines and sizes; times in seconds."""
+        return {
+            "max_message_bytes": self.max_message_bytes,
+            "step_timeout_s": self.step_timeout,
+            "reset_timeout_s": self.reset_timeout,
+            "idle_timeout_s": self.idle_timeout,
+            "resume_grace_s": self.resume_grace,
+            "max_channels": self.max_channels,
+        }

@@ -14,15 +14,16 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed, Json
+from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed, Json, SessionError
 from openenv.protocol.messages import Reply, Request
+from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
 from openenv.protocol.values import encode
 from openenv.runtime.host import Host
 from openenv.runtime.plan import Plan
 from openenv.runtime.stderr import Stderr
 
-HEADER = struct.Struct("!BI")
-"""Each answer of the child: its kind, the size of its body."""
+HEADER = struct.Struct("!B?I")
+"""Each answer of the child: its kind, whether its body is MessagePack, the size of that."""
 KINDS = ("ready", "observation", "state", "error")
 MAX_ANSWER_BYTES = 1 << 28
 CHUNK_BYTES = 1 << 16
@@ -31,8 +32,9 @@ CHUNK_BYTES = 1 << 16
 class ProcessHost(Host):
     """In a child process of its own.
 
-    What crosses the pipe is JSON, never pickles of the child's: an environment gone bad can lie
-    about its own observations and do nothing else to the server.
+    What crosses the pipe is JSON or MessagePack, as on the client's own road, never pickles of the
+    child's: an environment gone bad can lie about its own observations and do nothing else to the
+    server.
     """
 
     def __init__(self, name: str, plan: Plan, environ: Mapping[str, str]) -> None:
@@ -49,9 +51,9 @@ class ProcessHost(Host):
             self._process = await _start_child(stderr.child_end, self._environ)
         finally:
             await stderr.open()
-        kind, body = await self._exchange(pickle.dumps(self._plan))
-        if kind != "ready":
-            raise EnvironmentFactoryError(self._name, body.decode())
+        answer = await self._exchange(pickle.dumps(self._plan))
+        if answer.type != "ready":
+            raise EnvironmentFactoryError(self._name, answer.body.decode())
 
     def serve(self, request: Request) -> asyncio.Future[Reply]:
         """The reply, when the child has it."""
@@ -73,23 +75,23 @@ class ProcessHost(Host):
         return True
 
     async def _serve(self, request: Request) -> Reply:
-        question: Json = {"op": request.op, "data": request.data, "timeout_s": request.timeout_s}
-        kind, body = await self._exchange(encode(question))
-        if kind == "ready" or not _is_object(body):
+        reply = await self._exchange(encode_question(request))
+        if reply.type == "ready" or not _is_object(reply):
             raise self._lied()
-        return Reply(kind, body)
+        return reply
 
-    async def _exchange(self, question: bytes) -> tuple[str, bytes]:
+    async def _exchange(self, question: bytes) -> Reply:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise HostCrashed("the environment's process is not running")
         try:
             process.stdin.write(len(question).to_bytes(4, "big") + question)
             await process.stdin.drain()
-            kind, size = HEADER.unpack(await process.stdout.readexactly(HEADER.size))
+            kind, binary, size = HEADER.unpack(await process.stdout.readexactly(HEADER.size))
             if size > MAX_ANSWER_BYTES or kind >= len(KINDS):
                 raise self._lied()
-            return KINDS[kind], await process.stdout.readexactly(size)
+            body = await process.stdout.readexactly(size)
+            return Reply(KINDS[kind], body, binary=binary)
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise await self._crashed(process) from error
 
@@ -161,11 +163,27 @@ async def _discard(pipe: asyncio.StreamReader | None) -> None:
             pass
 
 
-def _is_object(body: bytes) -> bool:
-    """Whether it is a JSON object: an environment gone bad must not write frames of its own."""
+def encode_question(request: Request) -> bytes:
+    """A request as it goes to the child: its form in one byte, then its fields."""
+    fields: Json = {"op": request.op, "data": request.data, "timeout_s": request.timeout_s}
+    if request.binary:
+        return b"m" + encode_msgpack(fields)
+    return b"j" + encode(fields)
+
+
+def decode_question(question: bytes) -> Request:
+    """A request as it came to the child."""
+    binary = question[:1] == b"m"
+    fields = decode_msgpack(question[1:]) if binary else from_json(question[1:])
+    return Request(**fields, binary=binary)
+
+
+def _is_object(reply: Reply) -> bool:
+    """Whether it says one object: an environment gone bad must not write frames of its own."""
     try:
-        return isinstance(from_json(body), dict)
-    except ValueError:
+        body = reply.body
+        return isinstance(decode_msgpack(body) if reply.binary else from_json(body), dict)
+    except (ValueError, SessionError):
         return False
 
 

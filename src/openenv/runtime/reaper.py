@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Set
 
 from openenv.protocol.errors import SessionExpired
-from openenv.runtime.limits import Limits
 from openenv.runtime.seat import Seat
 
 SHORTEST_NAP_S = 0.01
@@ -15,10 +14,9 @@ SHORTEST_NAP_S = 0.01
 class Reaper:
     """Sleeps until the next session could be overdue, as long as there are sessions to watch."""
 
-    def __init__(self, clock: Callable[[], float], seats: Set[Seat], limits: Limits) -> None:
+    def __init__(self, clock: Callable[[], float], seats: Set[Seat]) -> None:
         self._clock = clock
         self._seats = seats
-        self._limits = limits
         self._task: asyncio.Task[None] | None = None
 
     def watch(self) -> None:
@@ -39,7 +37,7 @@ class Reaper:
         """Ends what is overdue; gives the seconds until the next look, `None` without any."""
         nap: float | None = None
         for seat in list(self._seats):
-            limit = self._limits.idle_timeout if seat.attached else self._limits.unattached_timeout
+            limit = seat.idle_limit
             if limit is None or not seat.is_open:
                 continue
             left = limit if seat.is_busy else seat.last_active + limit - self._clock()

@@ -42,9 +42,9 @@ class Seat:
 
     Attributes:
         session_id: its name.
-        attached: a socket holds it.
+        attached: a socket holds it, or may come back to it.
+        idle_limit: how long it may do nothing, in seconds; `None` for ever.
         last_active: when its last call ended, or its environment was built.
-        calls: how many it has answered.
     """
 
     def __init__(
@@ -59,8 +59,8 @@ class Seat:
     ) -> None:
         self.session_id = session_id
         self.attached = attached
+        self.idle_limit = limits.idle_timeout if attached else limits.unattached_timeout
         self.last_active = clock()
-        self.calls = 0
         self._host = host
         self._limits = limits
         self._clock = clock
@@ -107,7 +107,7 @@ class Seat:
                 self._host.kill()
                 raise SessionCreationError("the server is stopping")
             self._stage = Stage.OPEN
-            self.last_active = self._clock()
+            self.touch()
 
     def serve(self, request: Request, deliver: Deliver) -> None:
         """Answers a request, at once if its host can. To be called when no call is running.
@@ -124,7 +124,7 @@ class Seat:
         except Exception as error:  # noqa: BLE001  # every failure is answered
             return deliver(self._fault(error))
         if isinstance(outcome, Reply):
-            self._touch()
+            self.touch()
             return deliver(outcome)
         self._running = outcome
         self._deliver = deliver
@@ -150,6 +150,10 @@ class Seat:
         while self._running is not None:
             await asyncio.wait([self._running])
             await asyncio.sleep(0)
+
+    def touch(self) -> None:
+        """Somebody was here: its idle time begins anew."""
+        self.last_active = self._clock()
 
     def on_close(self, tell: Callable[[SessionError], None]) -> None:
         """Names whom to tell when the session is ended by the server."""
@@ -196,7 +200,7 @@ class Seat:
     def _conclude(self, reply: Reply) -> None:
         deliver, self._deliver = self._deliver, None
         self._deadline.clear()
-        self._touch()
+        self.touch()
         if deliver is not None:
             deliver(reply)
 
@@ -220,10 +224,6 @@ class Seat:
             running.add_done_callback(_forget)
             running.cancel()
             self._conclude(error_reply(error, ends_session=True))
-
-    def _touch(self) -> None:
-        self.calls += 1
-        self.last_active = self._clock()
 
     def _begin_close(self) -> asyncio.Task[None]:
         if self._closing is None:

@@ -55,7 +55,7 @@ class Session:
         """Answers a request. Whatever goes wrong becomes an `error` reply; the session lives."""
         operation = request.op
         call: Call
-        answer: Callable[[object], Reply]
+        answer: Callable[[object, bool], Reply]
         try:
             if operation == "step":
                 call, answer = self._step(request), self._stepped
@@ -69,7 +69,7 @@ class Session:
                 if isinstance(error, SessionError) and error.code not in ENDING_CODES:
                     raise
                 raise self._failed(operation, error) from error
-            return answer(value)
+            return answer(value, request.binary)
         except SessionError as error:
             return error_reply(error)
 
@@ -80,7 +80,7 @@ class Session:
 
     def _step(self, request: Request) -> Call:
         """The call that takes a step, of a valid action in a running episode."""
-        action = self._parse_action(request.data)
+        action = self._parse_action(request)
         if self._traits.requires_reset:
             self._episode.require_running()
         environment, timeout_s = self.environment, request.timeout_s
@@ -89,17 +89,18 @@ class Session:
             return partial(step, action, timeout_s=timeout_s)
         return partial(step, action)
 
-    def _stepped(self, observation: object) -> Reply:
+    def _stepped(self, observation: object, binary: bool) -> Reply:
         if not is_observation(observation):
             raise self._wrong("step", observation)
         self._episode.stepped(done=is_done(observation))
         if not self._traits.keeps_state:  # a count needs no validation, which would cost a step
             self._state.__dict__["step_count"] = self._episode.step_count
-        return Reply("observation", pack(observation))
+        return Reply("observation", pack(observation, *[True] * binary), binary=binary)
 
-    def _parse_action(self, data: Json) -> Any:
+    def _parse_action(self, request: Request) -> Any:
+        parse = self._spec.parse_action_binary if request.binary else self._spec.parse_action
         try:
-            return self._spec.parse_action(data)
+            return parse(request.data)
         except ValidationError as error:
             raise invalid(error, f"action for {self._spec.name}") from None
         except Exception as error:
@@ -122,20 +123,20 @@ class Session:
             environment.__dict__["_session_state"] = self._state
         return partial(reset, **keywords)
 
-    def _was_reset(self, observation: object) -> Reply:
+    def _was_reset(self, observation: object, binary: bool) -> Reply:
         if not is_observation(observation):
             raise self._wrong("reset", observation)
         self._episode.began()
-        return Reply("observation", pack(observation))
+        return Reply("observation", pack(observation, *[True] * binary), binary=binary)
 
     def _get_state(self) -> object:
         state: Any = self.environment.state
         return state() if callable(state) else state
 
-    def _seen(self, state: object) -> Reply:
+    def _seen(self, state: object, binary: bool) -> Reply:
         if not isinstance(state, BaseModel):
             raise self._wrong("state", state)
-        return Reply("state", pack_state(state))
+        return Reply("state", pack_state(state, *[True] * binary), binary=binary)
 
     def _failed(self, operation: str, error: Exception) -> EnvironmentFailed:
         logger.warning(

@@ -12,6 +12,8 @@ from openenv.env.environment import HostKind
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import (
     ConcurrencyConfigurationError,
+    SessionExpired,
+    SessionGone,
     SessionNotFoundError,
 )
 from openenv.runtime.host import (
@@ -26,6 +28,7 @@ from openenv.runtime.limits import Limits
 from openenv.runtime.plan import Plan
 from openenv.runtime.process import ProcessHost
 from openenv.runtime.reaper import Reaper
+from openenv.runtime.resumable import Resumable
 from openenv.runtime.seat import Seat
 from openenv.runtime.session import closing
 from openenv.runtime.slots import Slots
@@ -67,8 +70,9 @@ class Sessions:
         self._clock = clock
         self._seats: set[Seat] = set()
         self._by_id: dict[str, Seat] = {}
+        self._resumable: dict[str, Resumable] = {}
         self._shared_worker: Worker | None = None
-        self._reaper = Reaper(clock, self._seats, limits)
+        self._reaper = Reaper(clock, self._seats)
 
     @property
     def capacity(self) -> int:
@@ -116,7 +120,7 @@ class Sessions:
             EnvironmentFactoryError: the environment's constructor raised.
             SessionCreationError: the server is stopping.
         """
-        await self._slots.take(wait_s)
+        await self._slots.take(max(wait_s, self._evicted()))
         try:
             host = self._host()
         except BaseException:
@@ -135,6 +139,30 @@ class Sessions:
         await seat.start()
         self._reaper.watch()
         return seat
+
+    async def open_resumable(self, *, wait_s: float = 0.0) -> Resumable:
+        """Opens a session that outlives its socket; arguments and errors as `open`."""
+        seat = await self.open(wait_s=wait_s, attached=True)
+        made = Resumable(seat, grace=self.limits.resume_grace, clock=self._clock)
+        self._resumable[seat.session_id] = made
+        return made
+
+    def resume(self, session_id: str, token: object) -> Resumable:
+        """The session that a client comes back to.
+
+        Raises:
+            SessionGone: there is none of that id (any more).
+            Unauthorized: the token is not its own.
+        """
+        found = self._resumable.get(session_id)
+        if found is None or not found.seat.is_open:
+            raise SessionGone(
+                f"no session {session_id!r} to resume: it has ended, or the server was started "
+                "anew; reset() begins a new one",
+                session_id=session_id,
+            )
+        found.check(token)
+        return found
 
     async def close_all(self) -> None:
         """Closes every session."""
@@ -170,8 +198,24 @@ class Sessions:
         await asyncio.wait([closed], timeout=self.limits.close_grace)
         closed.cancel()
 
+    def _evicted(self) -> float:
+        """Makes room for a new client if it must, and gives the seconds until it is there.
+
+        The longest cut-off client loses its session, if it has had its time to come back.
+        """
+        left = [(s.detached_at, s) for s in self._resumable.values() if s.detached_at is not None]
+        if self._slots.free_now or not left:
+            return 0.0
+        since, oldest = min(left, key=lambda pair: pair[0])
+        if self._clock() - since < self.limits.eviction_age or not oldest.seat.is_open:
+            return 0.0
+        seat = oldest.seat
+        seat.expire(SessionExpired(seat.session_id, self._clock() - since))
+        return self.limits.close_grace
+
     def _release(self, seat: Seat) -> None:
         self._seats.discard(seat)
+        self._resumable.pop(seat.session_id, None)
         if self._by_id.get(seat.session_id) is seat:
             del self._by_id[seat.session_id]
         self._slots.free()

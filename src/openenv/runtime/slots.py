@@ -33,6 +33,11 @@ class Slots:
         """Clients in the queue."""
         return len(self._queue)
 
+    @property
+    def free_now(self) -> bool:
+        """Whether one can be had without waiting."""
+        return self.taken < self.capacity and not self._queue
+
     async def take(self, wait_s: float) -> None:
         """Takes a slot, in turn.
 
@@ -44,7 +49,7 @@ class Slots:
             SessionCreationError: the slots were shut.
         """
         self._refuse_if_shut()
-        if self.taken < self.capacity and not self._queue:
+        if self.free_now:
             self.taken += 1
             return
         if wait_s <= 0 or len(self._queue) >= self._most:

@@ -119,7 +119,8 @@ class HTTPEnvServer:
         app.include_router(self._info_routes())
         if simulation:
             app.include_router(http_routes(self._episodes))
-            app.router.routes.append(WebSocketRoute("/ws", WebSocketEndpoint(self.sessions)))
+            socket = WebSocketEndpoint(self.sessions, v2=self._settings.v2)
+            app.router.routes.append(WebSocketRoute("/ws", socket))
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
 
     async def _run_sync_in_thread_pool(

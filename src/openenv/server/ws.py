@@ -1,4 +1,4 @@
-"""`/ws`: one connection, one session."""
+"""`/ws`: one connection; in v1 it is one session, in v2 it carries many."""
 
 from __future__ import annotations
 
@@ -8,26 +8,38 @@ from collections.abc import Coroutine
 from typing import Protocol
 from urllib.parse import parse_qs
 
+from openenv.protocol.envelope import Encoding, Frame
 from openenv.protocol.errors import SessionError
 from openenv.protocol.messages import error_reply
 from openenv.runtime.sessions import Sessions
 from openenv.server.asgi import Event, Receive, Scope, Send
+from openenv.server.channels import Channels
 from openenv.server.conversation import Conversation
 
 DIRECT = "openenv.direct"
 """The scope's extension under which our own server offers a `Carrier` without ASGI's detours."""
 
 
+class Talk(Protocol):
+    """What is said on a socket, whichever version of the wire it speaks."""
+
+    def on_frame(self, frame: Frame) -> None:
+        """Takes what the client sent."""
+
+    def choke(self, on: bool) -> None:
+        """The client takes no more replies for now, or does again."""
+
+
 class Carrier(Protocol):
     """An accepted socket."""
 
-    def emit(self, frame: str) -> None:
-        """Sends a text frame, or will."""
+    def emit(self, frame: Frame) -> None:
+        """Sends a text or a binary frame, or will."""
 
     def hold(self, on: bool) -> None:
         """Stops or goes on reading."""
 
-    def carry(self, conversation: Conversation) -> Coroutine[None, None, None]:
+    def carry(self, talk: Talk) -> Coroutine[None, None, None]:
         """Hands over what the client sends from now on; gives what ends when it leaves."""
 
     async def end(self) -> None:
@@ -37,23 +49,37 @@ class Carrier(Protocol):
 class WebSocketEndpoint:
     """The ASGI application behind `/ws`.
 
-    The socket is always accepted: whatever stands in the way of a session is told in one `error`
-    frame, then the socket is closed normally. The query `?wait_s=30` queues for a slot.
+    The socket is always accepted. A client that offers v2 as a subprotocol opens its sessions
+    itself. In v1 whatever stands in the way of the one session is told in one `error` frame, then
+    the socket is closed normally; the query `?wait_s=30` queues for a slot.
+
+    Args:
+        sessions: the server's.
+        v2: whether v2 is spoken with those who offer it.
     """
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: Sessions, *, v2: bool = True) -> None:
         self._sessions = sessions
+        self._v2 = v2
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one connection until either side ends it."""
         await receive()
         offered = scope.get("extensions", {}).get(DIRECT)
         carrier: Carrier = AsgiCarrier(receive, send) if offered is None else offered(receive, send)
-        conversation = Conversation(carrier.emit, carrier.hold)
-        client = asyncio.ensure_future(carrier.carry(conversation))
+        encoding = Encoding.chosen(scope.get("subprotocols", [])) if self._v2 else None
+        talk: Channels | Conversation = (
+            Conversation(carrier.emit, carrier.hold)
+            if encoding is None
+            else Channels(self._sessions, encoding, carrier.emit, carrier.hold)
+        )
+        client = asyncio.ensure_future(carrier.carry(talk))
         try:
-            await send({"type": "websocket.accept"})
-            await self._converse(conversation, client, _wait_s(scope))
+            await send(_accept(encoding))
+            if isinstance(talk, Channels):
+                await _until_left(talk, client)
+            else:
+                await self._converse(talk, client, _wait_s(scope))
         except SessionError as error:
             carrier.emit(error_reply(error).frame())
         except OSError:  # the client may leave at any time
@@ -82,20 +108,34 @@ class WebSocketEndpoint:
             await seat.close()
 
 
+async def _until_left(channels: Channels, client: asyncio.Future[None]) -> None:
+    try:
+        await asyncio.wait([client])
+    finally:
+        await channels.leave()
+
+
+def _accept(encoding: Encoding | None) -> Event:
+    accept: Event = {"type": "websocket.accept"}
+    if encoding is not None:
+        accept["subprotocol"] = encoding.value
+    return accept
+
+
 class AsgiCarrier:
     """A socket of any ASGI server."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
         self._send = send
-        self._conversation: Conversation | None = None
-        self._outbox: asyncio.Queue[str | None] = asyncio.Queue()
+        self._talk: Talk | None = None
+        self._outbox: asyncio.Queue[Frame | None] = asyncio.Queue()
         self._sending = asyncio.ensure_future(self._send_all())
         self._gone = False
         self._may_read = asyncio.Event()
         self._may_read.set()
 
-    def emit(self, frame: str) -> None:
+    def emit(self, frame: Frame) -> None:
         """Queues a frame for sending; the next is answered when it is sent."""
         self._outbox.put_nowait(frame)
         self._choke(True)
@@ -107,12 +147,12 @@ class AsgiCarrier:
         else:
             self._may_read.set()
 
-    async def carry(self, conversation: Conversation) -> None:
+    async def carry(self, talk: Talk) -> None:
         """Hands over what the client sends, until it leaves."""
-        self._conversation = conversation
+        self._talk = talk
         while (event := await self._next())["type"] != "websocket.disconnect":
             text: str | None = event.get("text")
-            conversation.on_frame(event["bytes"] if text is None else text)
+            talk.on_frame(event["bytes"] if text is None else text)
 
     async def end(self) -> None:
         """Closes the socket normally, after what was sent."""
@@ -120,8 +160,8 @@ class AsgiCarrier:
         await self._sending
 
     def _choke(self, on: bool) -> None:
-        if self._conversation is not None:
-            self._conversation.choke(on)
+        if self._talk is not None:
+            self._talk.choke(on)
 
     async def _next(self) -> Event:
         await self._may_read.wait()
@@ -130,7 +170,8 @@ class AsgiCarrier:
     async def _send_all(self) -> None:
         try:
             while (frame := await self._outbox.get()) is not None:
-                await self._send({"type": "websocket.send", "text": frame})
+                form = "text" if isinstance(frame, str) else "bytes"
+                await self._send({"type": "websocket.send", form: frame})
                 if self._outbox.empty():
                     self._choke(False)
             await self._send({"type": "websocket.close", "code": 1000})

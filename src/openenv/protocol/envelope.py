@@ -1,0 +1,237 @@
+"""Envelopes of wire v2: what surrounds each request and reply, as MessagePack or JSON.
+
+Request: `{"id": 17, "op": "step", "ch": 3, "seq": 12, "timeout_s": 30.0, "data": {…}}`
+Reply: `{"id": 17, "type": "observation", "ch": 3, "seq": 12, "data": {…}}`
+
+Unknown keys are ignored, so that the wire can grow.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import msgspec
+from pydantic_core import from_json
+
+from openenv.protocol.errors import RETRYABLE_CODES, InvalidRequest, Json, ProtocolError
+from openenv.protocol.messages import Reply
+from openenv.protocol.msgpack import decode_msgpack, encode_msgpack, tensors
+from openenv.protocol.values import encode
+
+Frame = str | bytes
+MAX_ID = 2**53
+"""Request ids and sequence numbers stay below it: every JSON reader holds them exactly."""
+
+
+class Ask(msgspec.Struct):
+    """A request in its envelope.
+
+    Attributes:
+        id: chosen by the client, unique among its unanswered requests on a socket.
+        op: what to do.
+        ch: the channel; one channel is one session.
+        seq: 1, 2, 3, … of what changes the session.
+        timeout_s: how long the caller waits.
+        data: what belongs to the operation.
+    """
+
+    id: int
+    op: str
+    ch: int = 0
+    seq: int | None = None
+    timeout_s: float | None = None
+    data: Any = None
+
+
+class Item(msgspec.Struct):
+    """One request of a batch."""
+
+    op: str
+    ch: int = 0
+    seq: int | None = None
+    data: Any = None
+
+
+class Answer(msgspec.Struct):
+    """A reply in its envelope; without an `id` it answers nothing: the server speaks up itself."""
+
+    type: str
+    id: int | None = None
+    ch: int = 0
+    seq: int | None = None
+    data: Any = None
+
+
+class Encoding(Enum):
+    """The two forms of the same frames; the value is the WebSocket subprotocol that names it."""
+
+    MSGPACK = "openenv.v2+msgpack"
+    JSON = "openenv.v2+json"
+
+    @property
+    def binary(self) -> bool:
+        """Whether frames are MessagePack."""
+        return self is Encoding.MSGPACK
+
+    @classmethod
+    def agreed(cls, subprotocol: str | None) -> Encoding | None:
+        """The form that a subprotocol names; `None` is v1."""
+        return _BY_NAME.get(subprotocol)
+
+    @classmethod
+    def chosen(cls, offered: list[str]) -> Encoding | None:
+        """The first form that a client offers; `None` if it knows only v1."""
+        return next((_BY_NAME[name] for name in offered if name in _BY_NAME), None)
+
+
+_BY_NAME: dict[str | None, Encoding] = {encoding.value: encoding for encoding in Encoding}
+SUBPROTOCOLS = tuple(encoding.value for encoding in Encoding)
+"""What a client offers, in this order."""
+
+_ASKS: dict[Encoding, Any] = {
+    Encoding.MSGPACK: msgspec.msgpack.Decoder(Ask, ext_hook=tensors),
+    Encoding.JSON: msgspec.json.Decoder(Ask),
+}
+_ANSWERS: dict[Encoding, Any] = {
+    Encoding.MSGPACK: msgspec.msgpack.Decoder(Answer, ext_hook=tensors),
+    Encoding.JSON: msgspec.json.Decoder(Answer),
+}
+_pack = msgspec.msgpack.Encoder().encode
+
+
+def encode_ask(ask: Ask, encoding: Encoding) -> Frame:
+    """The frame of a request.
+
+    Raises:
+        EnvironmentFailed: its data has no wire form; the text names the part.
+    """
+    message: Json = {"id": ask.id, "op": ask.op, "ch": ask.ch}
+    if ask.seq is not None:
+        message["seq"] = ask.seq
+    if ask.timeout_s is not None:
+        message["timeout_s"] = ask.timeout_s
+    if ask.data is not None:
+        message["data"] = ask.data
+    return encode_msgpack(message) if encoding.binary else encode(message).decode()
+
+
+def decode_ask(frame: Frame, encoding: Encoding) -> Ask:
+    """The request in a frame.
+
+    Raises:
+        InvalidRequest: it is none; `details["id"]` is there if the frame told one.
+    """
+    _expect_form(frame, encoding)
+    try:
+        ask: Ask = _ASKS[encoding].decode(frame)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise _unreadable(frame, encoding, error) from None
+    if not (0 <= ask.id <= MAX_ID and 0 <= ask.ch <= MAX_ID):
+        raise _invalid("'id' and 'ch' must be whole numbers from 0 to 2^53", ask.id)
+    if ask.seq is not None and not 1 <= ask.seq <= MAX_ID:
+        raise _invalid(f"'seq' must be a whole number from 1 to 2^53, got {ask.seq}", ask.id)
+    return ask
+
+
+def read_items(data: Any) -> list[Item]:
+    """The requests of a batch.
+
+    Raises:
+        InvalidRequest: they are none.
+    """
+    try:
+        return msgspec.convert(data["items"], list[Item])
+    except (msgspec.ValidationError, KeyError, TypeError) as error:
+        raise _invalid(f"a batch needs 'items', a list of requests: {error}") from None
+
+
+def encode_answer(
+    reply: Reply, encoding: Encoding, ident: int | None, channel: int, seq: int | None
+) -> Frame:
+    """The frame of a reply; without `ident` that of an item in a batch, or an uninvited word."""
+    if reply.type == "error":
+        reply = _with_retryable(reply)
+    body = reply.encoded(encoding.binary)
+    if not encoding.binary:
+        head = "" if ident is None else f'"id":{ident},'
+        tail = "" if seq is None else f'"seq":{seq},'
+        return f'{{{head}"type":"{reply.type}","ch":{channel},{tail}"data":{body.decode()}}}'
+    fields: Json = {} if ident is None else {"id": ident}
+    fields["type"] = reply.type
+    fields["ch"] = channel
+    if seq is not None:
+        fields["seq"] = seq
+    fields["data"] = msgspec.Raw(body)
+    return _pack(fields)
+
+
+def _with_retryable(reply: Reply) -> Reply:
+    """An error as v2 tells it: also whether to ask again makes sense."""
+    data = from_json(reply.encoded(binary=False))
+    data["retryable"] = data.get("code") in RETRYABLE_CODES
+    return Reply(reply.type, encode(data), reply.ends_session)
+
+
+def batch_reply(items: list[Frame], encoding: Encoding) -> Reply:
+    """The reply to a batch, of the frames of its items' replies in their order."""
+    if encoding.binary:
+        raws = [msgspec.Raw(item) for item in items if isinstance(item, bytes)]
+        return Reply("batch", _pack({"items": raws}), binary=True)
+    return Reply("batch", f'{{"items":[{",".join(map(str, items))}]}}'.encode())
+
+
+def decode_answer(frame: Frame, encoding: Encoding) -> Answer:
+    """The reply in a frame.
+
+    Raises:
+        ProtocolError: it is none.
+    """
+    try:
+        _expect_form(frame, encoding)
+        answer: Answer = _ANSWERS[encoding].decode(frame)
+    except (msgspec.DecodeError, ValueError, RecursionError, InvalidRequest) as error:
+        raise ProtocolError(f"the server sent something unreadable: {error}") from error
+    return answer
+
+
+def read_answers(data: Any) -> list[Answer]:
+    """The replies in the `data` of a `batch` reply.
+
+    Raises:
+        ProtocolError: they are none.
+    """
+    try:
+        return [Answer(**item) for item in data["items"]]
+    except (KeyError, TypeError) as error:
+        raise ProtocolError(f"the server sent a batch that is none: {error}") from error
+
+
+def _expect_form(frame: Frame, encoding: Encoding) -> None:
+    if isinstance(frame, str) is encoding.binary:
+        kind = "text" if encoding.binary else "binary"
+        raise InvalidRequest(
+            f"a {kind} frame of {len(frame)} bytes is no message here: this socket speaks "
+            f"{encoding.value}",
+            code="INVALID_JSON",
+        )
+
+
+def _unreadable(frame: Frame, encoding: Encoding, error: Exception) -> InvalidRequest:
+    """The error for a frame that is no request: of its form, or only of its fields."""
+    try:
+        message = decode_msgpack(frame) if isinstance(frame, bytes) else msgspec.json.decode(frame)
+    except (msgspec.DecodeError, ValueError, RecursionError, InvalidRequest):
+        return InvalidRequest(
+            f"Invalid {'MessagePack' if encoding.binary else 'JSON'}: {error}; send one map with "
+            "'id', 'op', 'ch' and what belongs to it",
+            code="INVALID_JSON",
+        )
+    ident = message.get("id") if isinstance(message, dict) else None
+    known = isinstance(ident, int) and not isinstance(ident, bool) and 0 <= ident <= MAX_ID
+    return _invalid(str(error), ident if known else None)
+
+
+def _invalid(why: str, ident: Any = None) -> InvalidRequest:
+    details = {} if ident is None else {"id": ident}
+    return InvalidRequest(f"Invalid message: {why}", errors=[], **details)

@@ -1,0 +1,151 @@
+"""Channel: one session as a v2 socket holds it, or the way to one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from openenv.protocol.errors import (
+    InvalidRequest,
+    Json,
+    SessionError,
+    SessionGone,
+)
+from openenv.protocol.messages import Reply, Request, error_reply
+from openenv.protocol.values import encode
+from openenv.runtime.resumable import Asker, Resumable
+from openenv.runtime.sessions import Sessions
+
+LAST_CALL_S = 5.0
+"""How long a call may still run when its channel is closed, before the session is ended anyway."""
+
+
+class Socket(Protocol):
+    """What a channel needs of its socket."""
+
+    sessions: Sessions
+
+    def say(self, reply: Reply, ident: int | None, channel: int, seq: int | None) -> None:
+        """Sends a reply, or without an `ident` a word that nobody asked for."""
+
+    def settled(self) -> None:
+        """One request fewer is without its reply."""
+
+
+class Channel:
+    """Requests to one session; those that come while it is being opened wait for it.
+
+    Attributes:
+        number: the client's name for it.
+    """
+
+    def __init__(self, number: int, socket: Socket) -> None:
+        self.number = number
+        self._socket = socket
+        self._opening = 0
+        self._door = asyncio.Lock()
+        self._session: Resumable | None = None
+        self._gone: SessionError | None = None
+        self._waiting: list[Callable[[], None]] = []
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it has no session, and none is being opened."""
+        return self._session is None and not self._opening
+
+    def submit(
+        self, request: Request, seq: int | None, ident: int, asker: Asker | None = None
+    ) -> None:
+        """Asks its session for something; the reply goes to the asker, or over the socket."""
+        if self._opening:
+            self._waiting.append(lambda: self.submit(request, seq, ident, asker))
+        elif self._session is not None:
+            self._session.ask(request, seq, ident, asker or self)
+        else:
+            gone = self._gone or SessionGone("this channel has no session; open it first")
+            (asker or self).answered(ident, seq, error_reply(gone))
+
+    def answered(self, ident: int, seq: int | None, reply: Reply) -> None:
+        """Sends the reply to a request of its own."""
+        self._socket.say(reply, ident, self.number, seq)
+        self._socket.settled()
+
+    def ended(self, error: SessionError) -> None:
+        """Tells the client that the session is not its own any more."""
+        self._session, self._gone = None, error
+        self._socket.say(error_reply(error), None, self.number, None)
+
+    def pause(self, on: bool) -> None:
+        """The client takes no replies for now, or does again."""
+        if self._session is not None:
+            self._session.pause(on)
+
+    def expect(self) -> None:
+        """Its session is being opened: what is asked from now on waits for it."""
+        self._opening += 1
+
+    async def open(self, data: Json) -> Reply:
+        """Opens a session or comes back to one; the `opened` reply, or an error."""
+        try:
+            async with self._door:
+                session, resumed = await self._find(data)
+                self._session, self._gone = session, None
+                session.attach(self)
+                return self._opened(session, resumed)
+        except SessionError as error:
+            self._gone = error
+            return error_reply(error)
+        finally:
+            self._opening -= 1
+
+    def begin(self) -> None:
+        """Lets those through that waited for the session."""
+        waiting, self._waiting = self._waiting, []
+        for submit in waiting:
+            submit()
+
+    async def close(self) -> Reply:
+        """Ends the session after what it still has to do; the `closed` reply."""
+        session, self._session = self._session, None
+        self._gone = SessionGone("this channel was closed; open it again")
+        if session is not None:
+            await session.finish(within_s=LAST_CALL_S)
+            await session.seat.close()
+        return Reply("closed", b"{}")
+
+    async def leave(self) -> None:
+        """The socket is gone: the session waits for its client, or ends if it would in vain."""
+        session, self._session = self._session, None
+        if session is not None and not session.detach(self):
+            await session.seat.close()
+
+    async def _find(self, data: Json) -> tuple[Resumable, bool]:
+        wanted, wait_s = data.get("session_id"), data.get("wait_s") or 0.0
+        if not isinstance(wanted, str | None) or not isinstance(wait_s, int | float):
+            raise InvalidRequest("open takes a 'session_id' of text and a 'wait_s' of seconds")
+        held = self._session
+        if held is not None and held.seat.is_open and wanted in (None, held.seat.session_id):
+            if wanted is not None:
+                held.check(data.get("token"))
+            return held, wanted is not None
+        if held is not None:
+            await self.leave()
+        sessions = self._socket.sessions
+        if wanted is not None:
+            return sessions.resume(wanted, data.get("token")), True
+        return await sessions.open_resumable(wait_s=wait_s), False
+
+    def _opened(self, session: Resumable, resumed: bool) -> Reply:
+        return Reply(
+            "opened",
+            encode(
+                {
+                    "session_id": session.seat.session_id,
+                    "token": session.token,
+                    "resumed": resumed,
+                    "seq": session.last_seq,
+                    "limits": self._socket.sessions.limits.published(),
+                }
+            ),
+        )

@@ -1,0 +1,238 @@
+"""Channels: a v2 socket, on which many sessions live side by side. It does no I/O of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from openenv.protocol.envelope import (
+    Ask,
+    Encoding,
+    Frame,
+    decode_ask,
+    encode_answer,
+    read_items,
+)
+from openenv.protocol.errors import Backpressure, InvalidRequest, Json, SessionError
+from openenv.protocol.messages import Operation, Reply, Request, error_reply
+from openenv.runtime.sessions import Sessions
+from openenv.server.batch import Batch, too_large
+from openenv.server.channel import Channel
+
+MAX_OUTSTANDING = 1024
+"""Requests without a reply, or frames that wait their turn, before a socket is read no more."""
+
+_SESSION_OPS: dict[str, Operation] = {"reset": "reset", "step": "step", "state": "state"}
+_KNOWN = ("open", *_SESSION_OPS, "close", "batch", "ping")
+
+
+class Channels:
+    """One client's socket: requests told apart by their channel, replies as they are ready.
+
+    Args:
+        sessions: the server's.
+        encoding: the form of the frames.
+        emit: sends a frame.
+        hold: stops (`True`) or goes on (`False`) reading from the client.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        encoding: Encoding,
+        emit: Callable[[Frame], None],
+        hold: Callable[[bool], None],
+    ) -> None:
+        self.sessions = sessions
+        self.encoding = encoding
+        self.max_reply = sessions.limits.max_reply_bytes
+        self._emit = emit
+        self._hold = hold
+        self._channels: dict[int, Channel] = {}
+        self._backlog: deque[Frame] = deque()
+        self._outstanding = 0
+        self._held = self._choked = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def on_frame(self, frame: Frame) -> None:
+        """Takes a request, or keeps it until the client reads its replies again."""
+        if self._choked or self._backlog:
+            self._backlog.append(frame)
+        else:
+            self._take(frame)
+        if self._outstanding >= MAX_OUTSTANDING or self._backlog:
+            self._regulate()
+
+    def choke(self, on: bool) -> None:
+        """The client takes no more replies for now, or does again."""
+        self._choked = on
+        for channel in list(self._channels.values()):
+            channel.pause(on)
+        while self._backlog and not self._choked:
+            self._take(self._backlog.popleft())
+        self._regulate()
+
+    async def leave(self) -> None:
+        """The socket is gone: its sessions wait for their client, those that can."""
+        for task in self._tasks:
+            task.cancel()
+        channels = list(self._channels.values())
+        self._channels.clear()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(channel.leave() for channel in channels))
+
+    def say(self, reply: Reply, ident: int | None, channel: int, seq: int | None) -> None:
+        """Sends a reply; one that is too large becomes the error that says so."""
+        frame = encode_answer(reply, self.encoding, ident, channel, seq)
+        if len(frame) > self.max_reply:
+            reply = error_reply(too_large(len(frame), self.max_reply))
+            frame = encode_answer(reply, self.encoding, ident, channel, seq)
+        self._emit(frame)
+
+    def settled(self) -> None:
+        """One request fewer is without its reply."""
+        self._outstanding -= 1
+        if self._held:
+            self._regulate()
+
+    def _take(self, frame: Frame) -> None:
+        try:
+            ask = decode_ask(frame, self.encoding)
+        except InvalidRequest as error:
+            return self.say(error_reply(error), error.details.pop("id", None), 0, None)
+        try:
+            operation = _SESSION_OPS.get(ask.op)
+            if operation is None:
+                self._answer_other(ask)
+            else:
+                self._submit(ask.ch, _request(operation, ask.data, ask.timeout_s, self), ask)
+        except SessionError as error:
+            self.say(error_reply(error), ask.id, ask.ch, ask.seq)
+        return None
+
+    def _submit(self, number: int, request: Request, ask: Ask) -> None:
+        channel = self._channels.get(number) or self._opened_on_demand(number)
+        self._outstanding += 1
+        channel.submit(request, ask.seq, ask.id)
+
+    def _answer_other(self, ask: Ask) -> None:
+        """Answers what is about channels and sockets, not about an episode."""
+        if ask.op == "open":
+            self._open(self._channel(ask.ch), ask)
+        elif ask.op == "batch":
+            self._begin_batch(ask)
+        elif ask.op == "close":
+            self._run(self._close(ask))
+        elif ask.op == "ping":
+            self.say(Reply("pong", b"{}"), ask.id, ask.ch, None)
+        else:
+            raise InvalidRequest(
+                f"Unknown message type: {ask.op[:80]!r}; expected one of {', '.join(_KNOWN)}",
+                code="UNKNOWN_TYPE",
+            )
+
+    def _channel(self, number: int) -> Channel:
+        """The channel of that number, a new one if there is none.
+
+        Raises:
+            Backpressure: there are as many as one socket may hold.
+        """
+        channel = self._channels.get(number)
+        if channel is None:
+            limit = self.sessions.limits.max_channels
+            if len(self._channels) >= limit:
+                raise Backpressure(
+                    f"this socket holds {limit} channels, as many as it may (max_channels): close "
+                    "one, or open another socket",
+                    max_channels=limit,
+                )
+            channel = self._channels[number] = Channel(number, self)
+        return channel
+
+    def _opened_on_demand(self, number: int) -> Channel:
+        """A channel that was never opened, which its first request opens."""
+        channel = self._channel(number)
+        self._open(channel, None)
+        return channel
+
+    def _open(self, channel: Channel, ask: Ask | None) -> None:
+        channel.expect()
+        self._run(self._finish_opening(channel, ask))
+
+    async def _finish_opening(self, channel: Channel, ask: Ask | None) -> None:
+        data = {} if ask is None or not isinstance(ask.data, dict) else ask.data
+        reply = await channel.open(data)
+        if ask is not None:
+            self._heed(data)
+            self.say(reply, ask.id, channel.number, None)
+        channel.begin()
+
+    async def _close(self, ask: Ask) -> None:
+        channel = self._channels.get(ask.ch)
+        reply = Reply("closed", b"{}") if channel is None else await channel.close()
+        if channel is not None and channel.is_closed:
+            self._channels.pop(ask.ch, None)
+        self.say(reply, ask.id, ask.ch, None)
+
+    def _begin_batch(self, ask: Ask) -> None:
+        items = read_items(ask.data)
+        limit = self.sessions.limits.max_channels
+        if len(items) > limit:
+            raise Backpressure(f"a batch holds at most {limit} requests, got {len(items)}")
+        batch = Batch(self, ask.id, [item.ch for item in items])
+        self._outstanding += len(items)
+        for index, item in enumerate(items):
+            try:
+                request = _request(_SESSION_OPS.get(item.op), item.data, ask.timeout_s, self)
+                channel = self._channels.get(item.ch) or self._opened_on_demand(item.ch)
+            except SessionError as error:
+                batch.answered(index, item.seq, error_reply(error))
+            else:
+                channel.submit(request, item.seq, index, batch)
+        if not items:
+            batch.say()
+
+    def _heed(self, data: Json) -> None:
+        """Sends nothing larger than the client says that it reads."""
+        asked = data.get("max_reply_bytes")
+        if isinstance(asked, int) and 0 < asked < self.max_reply:
+            self.max_reply = asked
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _regulate(self) -> None:
+        """Reads from the client only while there is room for what it may ask."""
+        most = MAX_OUTSTANDING // 2 if self._held else MAX_OUTSTANDING
+        full = self._choked or len(self._backlog) > 0 or self._outstanding >= most
+        if full is not self._held:
+            self._held = full
+            self._hold(full)
+
+
+def _request(
+    operation: Operation | None, data: Any, timeout_s: float | None, socket: Channels
+) -> Request:
+    """What a session is asked.
+
+    Raises:
+        InvalidRequest: it is nothing that a session can be asked.
+    """
+    if operation is None:
+        raise InvalidRequest(
+            f"a batch takes {', '.join(_SESSION_OPS)}, nothing else", code="UNKNOWN_TYPE"
+        )
+    if data is None and operation != "step":
+        data = {}
+    if not isinstance(data, dict):
+        raise InvalidRequest(
+            f"Invalid message: {operation} takes an object as 'data', got {type(data).__name__}",
+            errors=[],
+        )
+    if timeout_s is not None and not timeout_s > 0:
+        raise InvalidRequest(f"'timeout_s' must be more than 0 seconds, got {timeout_s:g}")
+    return Request(operation, data, timeout_s, socket.encoding.binary)
