@@ -2,7 +2,8 @@
 
 uvicorn hands each frame to an application through a queue and a task, and stops and starts reading
 around each. That costs more than a whole step of a small environment. For `/ws` this protocol
-calls the conversation directly instead; other applications see plain ASGI.
+calls the conversation directly instead, and cuts whole frames by itself; other applications see
+plain ASGI.
 """
 
 from __future__ import annotations
@@ -12,18 +13,31 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
-from websockets.protocol import State
+from websockets.protocol import OPEN
 
 from openenv.server.asgi import Receive, Send
 from openenv.server.conversation import Conversation
 from openenv.server.ws import DIRECT
+from openenv.websocket_frames import Cutter, framed
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket protocol with a direct way for `/ws`."""
 
     _conversation: Conversation | None = None
+    _cutter: Cutter | None = None
+    _hasty = False
     _held = False
+    _heard = False
+
+    def data_received(self, data: bytes) -> None:
+        """Takes in frames; before the handshake is done, what leads to it."""
+        self._heard = True
+        if self._cutter is not None:
+            self._cutter.feed(data)
+        else:
+            self._hasty = self.handshake_initiated
+            super().data_received(data)
 
     def handle_connect(self, event: Any) -> None:
         """Offers the direct way to the application."""
@@ -32,20 +46,51 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
             extensions: Any = self.scope["extensions"]
             extensions[DIRECT] = self._carrier
 
+    def start_keepalive(self) -> None:
+        """The handshake is done: frames come from now on, unless some have come already."""
+        super().start_keepalive()
+        if self._conversation is not None and not self._hasty:
+            self._cutter = Cutter(
+                masked=True,
+                max_size=self.config.ws_max_size,
+                take=self._take,
+                leave=self._leave,
+            )
+
+    def send_keepalive_ping(self) -> None:
+        """Asks for a sign of life; any will do."""
+        self._heard = False
+        super().send_keepalive_ping()
+
+    def keepalive_timeout(self) -> None:
+        """Ends the connection, unless something came, or would have if it had been read."""
+        if not (self._heard or self._held):
+            return super().keepalive_timeout()
+        self.pong_timer = self.pending_ping_payload = None
+        return self.schedule_ping()
+
     def send_receive_event_to_app(self) -> None:
-        """Hands a whole message over: directly, or as ASGI has it."""
-        conversation = self._conversation
-        if self.curr_msg_data_type == "bytes":
-            if conversation is None:
-                return super().send_receive_event_to_app()
-            return conversation.on_frame(self._message())
+        """Hands over a message that came in fragments, or to ASGI."""
+        if self._conversation is None:
+            return super().send_receive_event_to_app()
+        message = b"".join(self.frames)
+        self.frames = []
+        return self._take(self.curr_msg_data_type == "text", message)
+
+    def _take(self, text: bool, payload: bytes) -> None:
+        if self._conversation is None:
+            return None
+        if not text:
+            return self._conversation.on_frame(payload)
         try:
-            text = self._message().decode()
+            message = payload.decode()
         except UnicodeDecodeError:
             return self._refuse_text()
-        if conversation is None:
-            return super().send_receive_event_to_app()
-        return conversation.on_frame(text)
+        return self._conversation.on_frame(message)
+
+    def _leave(self, data: bytes) -> bool:
+        super().data_received(data)
+        return self.conn.close_rcvd is None and self.conn.parser_exc is None
 
     def pause_writing(self) -> None:
         """The client reads slower than it asks."""
@@ -61,11 +106,10 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         if self._conversation is not None:
             self._conversation.choke(False)
 
-    def emit(self, text: str) -> None:
-        """Sends a text frame now, unless one side has said goodbye."""
-        if self.conn.state is State.OPEN and not self.transport.is_closing():
-            self.conn.send_text(text.encode())
-            self.transport.write(b"".join(self.conn.data_to_send()))
+    def emit(self, frame: str | bytes) -> None:
+        """Sends a text or a binary frame now, unless one side has said goodbye."""
+        if self.conn.state is OPEN and not self.transport.is_closing():
+            self.transport.writelines(framed(frame))
 
     def hold(self, on: bool) -> None:
         """Stops or goes on reading from the socket."""
@@ -88,13 +132,10 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         except InvalidState:
             self.transport.close()
 
-    def _message(self) -> bytes:
-        frames = self.frames
-        return bytes(frames[0]) if len(frames) == 1 else b"".join(frames)
-
     def _refuse_text(self) -> None:
         """Closes as RFC 6455 asks for text that is not UTF-8: the client's mistake, not ours."""
-        self.frames = []
+        if self._cutter is not None:
+            self._cutter.stop()
         self.conn.fail(1007, "text that is not UTF-8")
         self.handle_parser_exception()
 
