@@ -2,7 +2,7 @@
 
 uvicorn hands each frame to an application through a queue and a task, and stops and starts reading
 around each. That costs more than a whole step of a small environment. For `/ws` this protocol
-calls the conversation directly instead, and cuts whole frames by itself; other applications see
+calls who talks there directly instead, and cuts whole frames by itself; other applications see
 plain ASGI.
 """
 
@@ -16,15 +16,14 @@ from websockets.exceptions import InvalidState
 from websockets.protocol import OPEN
 
 from openenv.server.asgi import Receive, Send
-from openenv.server.conversation import Conversation
-from openenv.server.ws import DIRECT
+from openenv.server.ws import DIRECT, Talk
 from openenv.websocket_frames import Cutter, framed
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket protocol with a direct way for `/ws`."""
 
-    _conversation: Conversation | None = None
+    _talk: Talk | None = None
     _cutter: Cutter | None = None
     _hasty = False
     _held = False
@@ -49,7 +48,7 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
     def start_keepalive(self) -> None:
         """The handshake is done: frames come from now on, unless some have come already."""
         super().start_keepalive()
-        if self._conversation is not None and not self._hasty:
+        if self._talk is not None and not self._hasty:
             self._cutter = Cutter(
                 masked=True,
                 max_size=self.config.ws_max_size,
@@ -71,22 +70,22 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
 
     def send_receive_event_to_app(self) -> None:
         """Hands over a message that came in fragments, or to ASGI."""
-        if self._conversation is None:
+        if self._talk is None:
             return super().send_receive_event_to_app()
         message = b"".join(self.frames)
         self.frames = []
         return self._take(self.curr_msg_data_type == "text", message)
 
     def _take(self, text: bool, payload: bytes) -> None:
-        if self._conversation is None:
+        if self._talk is None:
             return None
         if not text:
-            return self._conversation.on_frame(payload)
+            return self._talk.on_frame(payload)
         try:
             message = payload.decode()
         except UnicodeDecodeError:
             return self._refuse_text()
-        return self._conversation.on_frame(message)
+        return self._talk.on_frame(message)
 
     def _leave(self, data: bytes) -> bool:
         super().data_received(data)
@@ -96,15 +95,15 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         """The client reads slower than it asks."""
         super().pause_writing()
         self._regulate()
-        if self._conversation is not None:
-            self._conversation.choke(True)
+        if self._talk is not None:
+            self._talk.choke(True)
 
     def resume_writing(self) -> None:
         """The client has caught up."""
         super().resume_writing()
         self._regulate()
-        if self._conversation is not None:
-            self._conversation.choke(False)
+        if self._talk is not None:
+            self._talk.choke(False)
 
     def emit(self, frame: str | bytes) -> None:
         """Sends a text or a binary frame now, unless one side has said goodbye."""
@@ -153,14 +152,14 @@ class DirectCarrier:
         self.emit = socket.emit
         self.hold = socket.hold
 
-    def carry(self, conversation: Conversation) -> Coroutine[None, None, None]:
-        """Lets frames go straight to the conversation; gives what ends when the client leaves."""
-        self._socket._conversation = conversation
+    def carry(self, talk: Talk) -> Coroutine[None, None, None]:
+        """Lets frames go straight to who talks; gives what ends when the client leaves."""
+        self._socket._talk = talk
         return self._until_gone()
 
     async def end(self) -> None:
         """Closes the socket normally."""
-        self._socket._conversation = None
+        self._socket._talk = None
         if not (self._socket.close_sent or self._socket.transport.is_closing()):
             await self._send({"type": "websocket.close", "code": 1000})
 

@@ -7,50 +7,62 @@ pings, noticing that the server left) is done for all sockets by one keeper thre
 from __future__ import annotations
 
 import contextlib
-import http.client
 import math
+import select
 import socket
 import ssl
 import threading
 import time
 import weakref
-from base64 import b64encode
 from collections import deque
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from collections.abc import Callable
 
-from websockets.client import ClientProtocol
-from websockets.exceptions import InvalidHandshake, InvalidStatus
-from websockets.frames import CloseCode, Frame, Opcode
-from websockets.protocol import State
-from websockets.uri import parse_uri
+from websockets.frames import CloseCode
 
 from openenv.client.endpoint import Endpoint
+from openenv.client.transports.dial import dial
 from openenv.client.transports.keeper import keep
+from openenv.client.transports.websocket import WebSocket
 from openenv.protocol.client import raise_uninvited
-from openenv.protocol.errors import ConnectFailed, OpenEnvError
+from openenv.protocol.errors import ConnectFailed
 
 CHUNK_BYTES = 65536
 TICK_S = 1.0
 """How often a waiting call looks at its deadlines."""
 MAX_UNINVITED = 16
+"""In v1 nothing comes that was not asked for, but for a parting word."""
+MAX_WAITING = 1024
+"""Where answers may come while nobody calls, no more are read than this before somebody does."""
+NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class BlockingSocket:
-    """One open connection. One call at a time; any thread may make it."""
+    """One open connection. One call at a time; any thread may make it.
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    `exchange` is all that v1 needs; with a subprotocol messages go either way at any time, by
+    `send` and `receive`. Deadlines are times of `time.monotonic()`.
+
+    Args:
+        endpoint: where to, and on what terms.
+        expendable: tells of a message's payload that came while nobody called whether it may be
+            forgotten, as the answer to a heartbeat.
+
+    Raises:
+        ConnectFailed: there is no connection.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, expendable: Callable[[bytes], bool] = lambda payload: False
+    ) -> None:
         self._endpoint = endpoint
-        self._protocol = ClientProtocol(
-            parse_uri(endpoint.ws_url), max_size=endpoint.max_message_bytes
-        )
+        self._expendable = expendable
         self._turn = threading.Lock()
-        self._messages: deque[bytes] = deque()
-        self._parts: list[bytes] = []
-        self._wait: float | None = None
-        self._pong_due: float | None = None
+        self._messages: deque[tuple[bool, bytes]] = deque()
+        self._websocket = WebSocket(endpoint, _adding_to(self._messages))
         deadline = time.monotonic() + endpoint.connect_timeout
-        self._socket = _open_socket(endpoint)
+        self._socket = dial(endpoint)
+        self._socket.setblocking(False)
+        self._readable = _readiness(self._socket)
         try:
             self._shake_hands(deadline)
         except BaseException as error:
@@ -58,9 +70,13 @@ class BlockingSocket:
             if isinstance(error, OSError) and not isinstance(error, ConnectFailed):
                 raise endpoint.failed(error) from error
             raise
-        self._quiet_since = time.monotonic()
         weakref.finalize(self, self._socket.close)
         keep(self)
+
+    @property
+    def subprotocol(self) -> str | None:
+        """What the server chose of what was offered."""
+        return self._websocket.subprotocol
 
     def exchange(self, frame: str, timeout_s: float) -> bytes:
         """Sends a frame and returns the frame that answers it.
@@ -77,16 +93,68 @@ class BlockingSocket:
         with self._turn:
             try:
                 self._catch_up()
-                self._protocol.send_text(frame.encode())
                 with contextlib.suppress(OSError):  # the server left; it may have said why
-                    self._flush(deadline)
-                return self._receive(deadline, timeout_s)
+                    self._write(self._websocket.frame(frame), deadline)
+                answer = self._next(deadline)
+                if answer is None:
+                    raise self._endpoint.late(timeout_s)
+                return answer[1]
             except BaseException:
                 self.abort()
                 raise
 
-    def close(self, goodbye: str, timeout_s: float) -> None:
-        """Says goodbye and waits until the server has freed the session, or time is up."""
+    def send(self, frame: str | bytes, deadline: float) -> None:
+        """Sends a frame; if the server has left meanwhile, `receive` tells.
+
+        Raises:
+            ReplyTimeout: the server did not take it in time; the connection is dropped.
+            SessionLost: the connection is closed.
+        """
+        begun = time.monotonic()
+        with self._turn:
+            if self._websocket.is_over:
+                raise self._websocket.end
+            try:
+                self._write(self._websocket.frame(frame), deadline)
+            except TimeoutError as error:
+                self.abort()
+                raise self._endpoint.late(deadline - begun) from error
+            except OSError:  # the server left; it may have said why
+                pass
+            except BaseException:
+                self.abort()
+                raise
+
+    def receive(self, deadline: float) -> str | bytes | None:
+        """The next message; `None` if none has come in time, and the connection goes on.
+
+        A deadline in the past gives what has come already.
+
+        Raises:
+            SessionLost: the connection is closed, and every message was received.
+        """
+        with self._turn:
+            try:
+                message = self._next(deadline)
+                if message is None:
+                    return None
+                text, payload = message
+                return payload.decode() if text else payload
+            except UnicodeDecodeError as error:
+                self._websocket.fail(CloseCode.INVALID_DATA, "text that is not UTF-8")
+                self.abort()
+                raise self._websocket.end from error
+            except BaseException:
+                self.abort()
+                raise
+
+    def close(self, goodbye: str | bytes | None, timeout_s: float) -> None:
+        """Says goodbye and waits until the server has freed the session, or time is up.
+
+        Args:
+            goodbye: the message that has the server do so; `None` if nothing is to be waited for.
+            timeout_s: for how long.
+        """
         deadline = time.monotonic() + timeout_s
         with contextlib.closing(self._socket), contextlib.suppress(OSError):
             if not self._turn.acquire(timeout=timeout_s):  # another thread's call hangs
@@ -97,14 +165,6 @@ class BlockingSocket:
             finally:
                 self._turn.release()
 
-    def _part(self, goodbye: str, deadline: float) -> None:
-        if not self._over:
-            self._protocol.send_text(goodbye.encode())
-            self._flush(deadline)
-        while not self._over and (left := deadline - time.monotonic()) > 0:
-            self._read(min(TICK_S, left))
-            self._messages.clear()
-
     def abort(self) -> None:
         """Drops the connection without a word."""
         self._socket.close()
@@ -113,17 +173,28 @@ class BlockingSocket:
         """Answers pings and notices the end while nobody calls; `False` once it is over."""
         if self._turn.acquire(blocking=False):
             try:
-                while self._look(0.0):
+                before = len(self._messages)
+                while self._has_room() and self._look(0.0):
                     pass
-                if self._over:
+                self._sift(len(self._messages) - before)
+                if self._websocket.is_over:
                     self.abort()
             finally:
                 self._turn.release()
-        return not self._over
+        return not self._websocket.is_over
 
-    @property
-    def _over(self) -> bool:
-        return self._protocol.state in (State.CLOSING, State.CLOSED)
+    def _part(self, goodbye: str | bytes | None, deadline: float) -> None:
+        websocket = self._websocket
+        if not websocket.is_over:
+            if goodbye is None:
+                websocket.say_goodbye()
+            else:
+                self._write(websocket.frame(goodbye), deadline)
+            self._flush(deadline)
+        while not websocket.is_over and (left := deadline - time.monotonic()) > 0:
+            self._read(min(TICK_S, left))
+            self._flush(deadline)
+            self._messages.clear()
 
     def _catch_up(self) -> None:
         """Takes in what came while nobody called: a parting word, at best.
@@ -136,152 +207,133 @@ class BlockingSocket:
         while self._look(0.0):
             pass
         if self._messages:
-            raise_uninvited(self._messages.popleft())
-        if self._over:
-            raise self._closed()
+            raise_uninvited(self._messages.popleft()[1])
+        if self._websocket.is_over:
+            raise self._websocket.end
 
-    def _receive(self, deadline: float, timeout_s: float) -> bytes:
+    def _next(self, deadline: float) -> tuple[bool, bytes] | None:
         while not self._messages:
-            if self._over:
-                raise self._closed()
+            if self._websocket.is_over:
+                raise self._websocket.end
             left = deadline - time.monotonic()
+            self._look(TICK_S if left > TICK_S else max(left, 0.0))
             if left <= 0:
-                raise self._endpoint.late(timeout_s)
-            self._look(TICK_S if left > TICK_S else left)
-        return self._messages.popleft()
-
-    def _closed(self) -> OpenEnvError:
-        end = self._protocol.close_rcvd or self._protocol.close_sent
-        return self._endpoint.closed(end.code if end else None, end.reason if end else "")
+                break
+        return self._messages.popleft() if self._messages else None
 
     def _look(self, wait: float) -> bool:
         """Reads and keeps alive; whether there may be more. A fault is the connection's end."""
         try:
             more = self._read(wait)
-            self._keep_alive()
+            if not more:
+                self._websocket.keep_alive(time.monotonic())
+            self._flush()
         except OSError:
-            self._protocol.receive_eof()
+            self._websocket.receive(b"")
             return False
         return more
 
     def _read(self, wait: float) -> bool:
         """Takes in what the server has sent; `False` if it was nothing."""
-        if wait != self._wait:
-            self._socket.settimeout(wait)
-            self._wait = wait
+        if not self._readable(wait):
+            return False
         try:
             data = self._socket.recv(CHUNK_BYTES)
-        except (TimeoutError, BlockingIOError, ssl.SSLWantReadError):
+        except NOT_NOW:
             return False
-        if data:
-            self._protocol.receive_data(data)
-        else:
-            self._protocol.receive_eof()
-        self._quiet_since = time.monotonic()
-        self._pong_due = None
-        for event in self._protocol.events_received():
-            if isinstance(event, Frame):
-                self._take(event)
-        self._flush()
+        self._websocket.receive(data)
+        if len(self._messages) > MAX_UNINVITED and self.subprotocol is None:
+            self._websocket.fail(CloseCode.POLICY_VIOLATION, "too many uninvited messages")
         return bool(data)
 
-    def _take(self, frame: Frame) -> None:
-        if frame.opcode not in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
-            return
-        self._parts.append(bytes(frame.data))
-        if frame.fin:
-            self._messages.append(b"".join(self._parts))
-            self._parts.clear()
-            if len(self._messages) > MAX_UNINVITED:
-                self._protocol.fail(CloseCode.POLICY_VIOLATION, "too many uninvited messages")
-
     def _flush(self, deadline: float = math.inf) -> None:
-        for data in self._protocol.data_to_send():
-            if data:
-                if self._wait != TICK_S:
-                    self._socket.settimeout(TICK_S)
-                    self._wait = TICK_S
-                self._send_all(data, deadline)
+        if pieces := self._websocket.outgoing():
+            self._write(pieces, deadline)
 
-    def _send_all(self, data: bytes, deadline: float) -> None:
-        """As `sendall`, but a slow reader may take its time as long as it takes something."""
-        view = memoryview(data)
+    def _write(self, pieces: list[bytes], deadline: float) -> None:
+        """Sends all, though the server may take its time as long as it takes something.
+
+        Raises:
+            OSError: it took nothing more, or has left.
+        """
+        for piece in pieces:
+            sent = self._try_to_send(piece)
+            if sent < len(piece):
+                self._write_slowly(memoryview(piece)[sent:], deadline)
+
+    def _write_slowly(self, rest: memoryview, deadline: float) -> None:
+        """Reads meanwhile: a server that is not read may be waiting for just that."""
         patience = self._endpoint.connect_timeout
-        stalled_until = min(deadline, time.monotonic() + patience)
-        while view:
-            try:
-                view = view[self._socket.send(view) :]
-                stalled_until = min(deadline, time.monotonic() + patience)
-            except (TimeoutError, ssl.SSLWantWriteError):
-                if time.monotonic() > stalled_until:
-                    raise
+        stalled_at = time.monotonic() + patience
+        await_movement = _readiness(self._socket, writing=True)
+        while rest:
+            now = time.monotonic()
+            if now > min(deadline, stalled_at):
+                raise TimeoutError("the server takes nothing more")
+            await_movement(min(deadline - now, TICK_S))
+            self._read(0.0)
+            if self._websocket.is_over:
+                raise ConnectionError("the server has left")
+            if sent := self._try_to_send(rest):
+                rest = rest[sent:]
+                stalled_at = time.monotonic() + patience
 
-    def _keep_alive(self) -> None:
-        """Pings a quiet connection; one that does not answer is given up."""
-        endpoint = self._endpoint
-        if endpoint.ping_interval is None or self._over:
-            return
-        now = time.monotonic()
-        if self._pong_due is not None:
-            if now > self._pong_due:
-                self._protocol.fail(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
-        elif now - self._quiet_since > endpoint.ping_interval:
-            self._protocol.send_ping(b"openenv")
-            self._flush()
-            if endpoint.ping_timeout is not None:
-                self._pong_due = now + endpoint.ping_timeout
-            self._quiet_since = now
+    def _try_to_send(self, data: bytes | memoryview) -> int:
+        try:
+            return self._socket.send(data)
+        except NOT_NOW:
+            return 0
+
+    def _has_room(self) -> bool:
+        waiting = self._messages
+        return len(waiting) < MAX_WAITING and (
+            sum(len(payload) for _, payload in waiting) < self._endpoint.max_message_bytes
+        )
+
+    def _sift(self, count: int) -> None:
+        """Forgets what is expendable of the last so many messages."""
+        fresh = [self._messages.pop() for _ in range(count)]
+        self._messages.extend(
+            message for message in reversed(fresh) if not self._expendable(message[1])
+        )
 
     def _shake_hands(self, deadline: float) -> None:
-        request = self._protocol.connect()
-        request.headers.update(self._endpoint.headers)
-        self._protocol.send_request(request)
-        self._flush()
-        while self._protocol.state is State.CONNECTING and self._protocol.handshake_exc is None:
+        websocket = self._websocket
+        self._flush(deadline)
+        while websocket.is_connecting:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise self._endpoint.failed(TimeoutError("the server did not answer in time"))
             self._read(left)
-        if (problem := self._protocol.handshake_exc) is not None:
-            if not isinstance(problem, InvalidStatus):
-                raise self._endpoint.failed(problem) from None
-            target = problem.response.headers.get("Location")
-            why = f"{problem}, it points to {target}" if target else problem
-            raise self._endpoint.failed(why, problem.response.status_code) from None
+        if (failure := websocket.failure) is not None:
+            raise failure from None
 
 
-def _open_socket(endpoint: Endpoint) -> socket.socket:
-    """A connected socket, through a proxy and TLS where the address asks for them."""
-    url = urlsplit(endpoint.ws_url)
-    host, secure = url.hostname or "", url.scheme == "wss"
-    port = url.port or (443 if secure else 80)
-    try:
-        opened: Any = _through_proxy(endpoint, host, port) or socket.create_connection(
-            (host, port), endpoint.connect_timeout
-        )
-        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if secure:
-            opened = ssl.create_default_context().wrap_socket(opened, server_hostname=host)
-    except ConnectFailed:
-        raise
-    except (OSError, http.client.HTTPException, InvalidHandshake) as error:
-        raise endpoint.failed(error) from error
-    connection: socket.socket = opened
-    return connection
+def _adding_to(messages: deque[tuple[bool, bytes]]) -> Callable[[bool, bytes], object]:
+    """Keeps each message, and no hold on the socket: it must go when its client goes."""
+    return lambda text, payload: messages.append((text, payload))
 
 
-def _through_proxy(endpoint: Endpoint, host: str, port: int) -> socket.socket | None:
-    """A tunnel through the proxy that the environment names for this address, if it does."""
-    if endpoint.proxy is None:
-        return None
-    proxy = urlsplit(endpoint.proxy)
-    tunnel = http.client.HTTPConnection(
-        proxy.hostname or "", proxy.port or 80, timeout=endpoint.connect_timeout
-    )
-    headers = {}
-    if proxy.username is not None:
-        login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-        headers["Proxy-Authorization"] = f"Basic {b64encode(login.encode()).decode()}"
-    tunnel.set_tunnel(host, port, headers)
-    tunnel.connect()
-    return tunnel.sock
+def _readiness(connection: socket.socket, *, writing: bool = False) -> Callable[[float], object]:
+    """Gives what waits, for so many seconds at most, until there is something to do.
+
+    Args:
+        connection: with something to read,
+        writing: or with room to write.
+    """
+    if hasattr(select, "poll"):
+        poller = select.poll()
+        poller.register(connection, select.POLLIN | (select.POLLOUT if writing else 0))
+
+        def wait_for(wait: float) -> object:
+            return poller.poll(wait * 1000)
+
+    else:  # Windows, where a descriptor's number sets no limit
+
+        def wait_for(wait: float) -> object:
+            written = [connection] if writing else []
+            return any(select.select([connection], written, [], wait))
+
+    if isinstance(connection, ssl.SSLSocket):
+        return lambda wait: connection.pending() or wait_for(wait)
+    return wait_for

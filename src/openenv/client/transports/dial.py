@@ -1,0 +1,54 @@
+"""A connected socket, through a proxy and TLS where the address asks for them."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+from base64 import b64encode
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from openenv.client.endpoint import Endpoint
+from openenv.protocol.errors import ConnectFailed
+
+
+def dial(endpoint: Endpoint) -> socket.socket:
+    """Connects to the server of an endpoint; blocks for `connect_timeout` at most at each step.
+
+    Raises:
+        ConnectFailed: it could not.
+    """
+    url = urlsplit(endpoint.ws_url)
+    host, secure = url.hostname or "", url.scheme == "wss"
+    port = url.port or (443 if secure else 80)
+    try:
+        opened: Any = _through_proxy(endpoint, host, port) or socket.create_connection(
+            (host, port), endpoint.connect_timeout
+        )
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if secure:
+            opened = ssl.create_default_context().wrap_socket(opened, server_hostname=host)
+    except ConnectFailed:
+        raise
+    except (OSError, http.client.HTTPException) as error:
+        raise endpoint.failed(error) from error
+    connection: socket.socket = opened
+    return connection
+
+
+def _through_proxy(endpoint: Endpoint, host: str, port: int) -> socket.socket | None:
+    """A tunnel through the proxy that the environment names for this address, if it does."""
+    if endpoint.proxy is None:
+        return None
+    proxy = urlsplit(endpoint.proxy)
+    tunnel = http.client.HTTPConnection(
+        proxy.hostname or "", proxy.port or 80, timeout=endpoint.connect_timeout
+    )
+    headers = {}
+    if proxy.username is not None:
+        login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+        headers["Proxy-Authorization"] = f"Basic {b64encode(login.encode()).decode()}"
+    tunnel.set_tunnel(host, port, headers)
+    tunnel.connect()
+    return tunnel.sock
