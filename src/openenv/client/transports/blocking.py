@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import select
 import socket
 import ssl
@@ -16,6 +17,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 from websockets.frames import CloseCode
 
@@ -44,18 +46,13 @@ class BlockingSocket:
 
     Args:
         endpoint: where to, and on what terms.
-        expendable: tells of a message's payload that came while nobody called whether it may be
-            forgotten, as the answer to a heartbeat.
 
     Raises:
         ConnectFailed: there is no connection.
     """
 
-    def __init__(
-        self, endpoint: Endpoint, expendable: Callable[[bytes], bool] = lambda payload: False
-    ) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._expendable = expendable
         self._turn = threading.Lock()
         self._messages: deque[tuple[bool, bytes]] = deque()
         self._websocket = WebSocket(endpoint, _adding_to(self._messages))
@@ -70,7 +67,7 @@ class BlockingSocket:
             if isinstance(error, OSError) and not isinstance(error, ConnectFailed):
                 raise endpoint.failed(error) from error
             raise
-        weakref.finalize(self, self._socket.close)
+        self._finalizer: Any = weakref.finalize(self, self._socket.close)
         keep(self)
 
     @property
@@ -148,6 +145,14 @@ class BlockingSocket:
                 self.abort()
                 raise
 
+    def keep(self, heartbeat: str | bytes, farewell: str | bytes) -> None:
+        """What to send when it is quiet, and when nobody holds the connection any more."""
+        self._websocket.heartbeat = heartbeat
+        self._finalizer.detach()
+        self._finalizer = weakref.finalize(
+            self, _part_from, self._socket, b"".join(self._websocket.frame(farewell)), os.getpid()
+        )
+
     def close(self, goodbye: str | bytes | None, timeout_s: float) -> None:
         """Says goodbye and waits until the server has freed the session, or time is up.
 
@@ -176,7 +181,8 @@ class BlockingSocket:
                 before = len(self._messages)
                 while self._has_room() and self._look(0.0):
                     pass
-                self._sift(len(self._messages) - before)
+                if self.subprotocol is not None:
+                    self._forget_repetitions(len(self._messages) - before)
                 if self._websocket.is_over:
                     self.abort()
             finally:
@@ -290,12 +296,12 @@ class BlockingSocket:
             sum(len(payload) for _, payload in waiting) < self._endpoint.max_message_bytes
         )
 
-    def _sift(self, count: int) -> None:
-        """Forgets what is expendable of the last so many messages."""
+    def _forget_repetitions(self, count: int) -> None:
+        """Of the last so many messages keeps what is new: one answer to a heartbeat is enough."""
         fresh = [self._messages.pop() for _ in range(count)]
-        self._messages.extend(
-            message for message in reversed(fresh) if not self._expendable(message[1])
-        )
+        for message in reversed(fresh):
+            if message not in self._messages:
+                self._messages.append(message)
 
     def _shake_hands(self, deadline: float) -> None:
         websocket = self._websocket
@@ -307,6 +313,14 @@ class BlockingSocket:
             self._read(left)
         if (failure := websocket.failure) is not None:
             raise failure from None
+
+
+def _part_from(connection: socket.socket, farewell: bytes, owner: int) -> None:
+    """Says a last word, if there is room for it, and closes; a forked child has no say."""
+    with contextlib.suppress(OSError):
+        if os.getpid() == owner:
+            connection.send(farewell)
+    connection.close()
 
 
 def _adding_to(messages: deque[tuple[bool, bytes]]) -> Callable[[bool, bytes], object]:

@@ -19,11 +19,9 @@ def dial(endpoint: Endpoint) -> socket.socket:
     Raises:
         ConnectFailed: it could not.
     """
-    url = urlsplit(endpoint.ws_url)
-    host, secure = url.hostname or "", url.scheme == "wss"
-    port = url.port or (443 if secure else 80)
+    host, port, secure = place(endpoint)
     try:
-        opened: Any = _through_proxy(endpoint, host, port) or socket.create_connection(
+        opened: Any = tunnel(endpoint) or socket.create_connection(
             (host, port), endpoint.connect_timeout
         )
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -37,18 +35,31 @@ def dial(endpoint: Endpoint) -> socket.socket:
     return connection
 
 
-def _through_proxy(endpoint: Endpoint, host: str, port: int) -> socket.socket | None:
-    """A tunnel through the proxy that the environment names for this address, if it does."""
+def place(endpoint: Endpoint) -> tuple[str, int, bool]:
+    """The host, the port, and whether it is reached over TLS."""
+    url = urlsplit(endpoint.ws_url)
+    secure = url.scheme == "wss"
+    return url.hostname or "", url.port or (443 if secure else 80), secure
+
+
+def tunnel(endpoint: Endpoint) -> socket.socket | None:
+    """A tunnel through the proxy that the environment names for this address, if it does.
+
+    Raises:
+        ConnectFailed: the proxy is of a kind that clients cannot use.
+        OSError: it did not answer, or refused.
+    """
     if endpoint.proxy is None:
         return None
+    host, port, _ = place(endpoint)
     proxy = urlsplit(endpoint.proxy)
-    tunnel = http.client.HTTPConnection(
+    through = http.client.HTTPConnection(
         proxy.hostname or "", proxy.port or 80, timeout=endpoint.connect_timeout
     )
     headers = {}
     if proxy.username is not None:
         login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
         headers["Proxy-Authorization"] = f"Basic {b64encode(login.encode()).decode()}"
-    tunnel.set_tunnel(host, port, headers)
-    tunnel.connect()
-    return tunnel.sock
+    through.set_tunnel(host, port, headers)
+    through.connect()
+    return through.sock

@@ -118,19 +118,26 @@ class WebSocket:
             self._protocol.fail(code, reason)
             self._cutter.stop()
 
+    @property
+    def next_look(self) -> float | None:
+        """When `keep_alive` has something to do, if nothing comes; `None` never."""
+        if self._answer_due is not None:
+            return self._answer_due
+        interval = self._endpoint.ping_interval
+        return None if interval is None else self._quiet_since + interval
+
     def keep_alive(self, now: float) -> None:
         """Asks for a sign of life after some quiet; without one the connection is given up."""
-        endpoint = self._endpoint
-        if endpoint.ping_interval is None or self._protocol.state is not OPEN:
+        due = self.next_look
+        if due is None or now < due or self._protocol.state is not OPEN:
             return
         if self._answer_due is not None:
-            if now > self._answer_due:
-                self.fail(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
-        elif now - self._quiet_since > endpoint.ping_interval:
-            self._ask()
-            self._quiet_since = now
-            if endpoint.ping_timeout is not None:
-                self._answer_due = now + endpoint.ping_timeout
+            self.fail(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
+            return
+        self._ask()
+        self._quiet_since = now
+        if self._endpoint.ping_timeout is not None:
+            self._answer_due = now + self._endpoint.ping_timeout
 
     def _ask(self) -> None:
         if self.heartbeat is None or self.subprotocol is None:
