@@ -33,8 +33,6 @@ class Endpoint:
         max_message_bytes: the largest message that is read.
         wait_s: how long to queue when the server is full.
         subprotocols: what the handshake offers to speak, the most wanted first.
-        heartbeat: the message that is sent instead of a ping where a subprotocol was agreed;
-            whatever comes next answers it.
     """
 
     base_url: str
@@ -46,7 +44,6 @@ class Endpoint:
     max_message_bytes: int = 100 * 1024 * 1024
     wait_s: float = 0.0
     subprotocols: tuple[str, ...] = ()
-    heartbeat: bytes | str | None = None
 
     @property
     def ws_url(self) -> str:

@@ -29,8 +29,7 @@ class WebSocket:
         take: gets each message: whether it is text, and its payload.
 
     Attributes:
-        heartbeat: the message that asks for a sign of life where a subprotocol was agreed;
-            otherwise, and if `None`, it is a ping.
+        heartbeat: the message that asks for a sign of life, instead of a ping.
     """
 
     def __init__(self, endpoint: Endpoint, take: Callable[[bool, bytes], object]) -> None:
@@ -50,7 +49,7 @@ class WebSocket:
         self._quiet_since = time.monotonic()
         self._answer_due: float | None = None
         self._asked: list[bytes] = []
-        self.heartbeat = endpoint.heartbeat
+        self.heartbeat: str | bytes | None = None
         request = self._protocol.connect()
         request.headers.update(endpoint.headers)
         self._protocol.send_request(request)
@@ -140,7 +139,7 @@ class WebSocket:
             self._answer_due = now + self._endpoint.ping_timeout
 
     def _ask(self) -> None:
-        if self.heartbeat is None or self.subprotocol is None:
+        if self.heartbeat is None:
             self._protocol.send_ping(b"openenv")
         else:
             self._asked = self.frame(self.heartbeat)
