@@ -8,9 +8,12 @@ from math import isfinite
 from typing import Any, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from pydantic_core import PydanticSerializationError
 
-from openenv.protocol.values import encode, unencodable, unusual, with_lost_numbers
+from openenv.env.content import content
+from openenv.env.schemas import Node, own_nodes, reachable
+from openenv.env.validation import validator
+from openenv.protocol.msgpack import attempt, pack_plain, plain
+from openenv.protocol.values import FAILURES, encode, unencodable, unusual, with_lost_numbers
 
 _STRICT = ConfigDict(
     extra="forbid",
@@ -91,16 +94,22 @@ def is_truncated(observation: Observation) -> bool:
     return observation.truncated is True and "truncated" in _lifted(type(observation))
 
 
-def pack(observation: Observation) -> bytes:
-    """The wire form of an observation: the JSON `data` of an `observation` reply.
+def pack(observation: Observation, binary: bool = False) -> bytes:
+    """The wire form of an observation: the `data` of an `observation` reply.
 
     `done` and `reward` are lifted out of the observation, non-empty `metadata` is in it and
     beside it, and `truncated` stands beside it when it is true, so that readers of any version
     find what they know.
 
+    Args:
+        observation: what a reset or a step gave.
+        binary: as MessagePack, not JSON.
+
     Raises:
         EnvironmentFailed: a field has no wire form; the text names it.
     """
+    if binary:
+        return _pack_binary(observation)
     parts = [
         b'{"observation":',
         _model_json(observation, _lifted(type(observation))),
@@ -125,9 +134,38 @@ def _number(reward: float | None) -> bytes:
     return encode(reward)
 
 
-def pack_state(state: BaseModel) -> bytes:
-    """The wire form of a state: the JSON `data` of a `state` reply."""
-    return _model_json(state, None)
+def _pack_binary(observation: Observation) -> bytes:
+    try:
+        wire = {
+            "observation": content(observation, _lifted(type(observation))),
+            "reward": observation.reward,
+            "done": is_done(observation),
+        }
+        if is_truncated(observation):
+            wire["truncated"] = True
+        if observation.metadata:
+            wire["metadata"] = plain(observation.metadata)
+        return pack_plain(wire)
+    except FAILURES as error:
+        raise unencodable(observation, error, attempt) from error
+
+
+def pack_state(state: BaseModel, binary: bool = False) -> bytes:
+    """The wire form of a state: the `data` of a `state` reply.
+
+    Args:
+        state: where the episode stands.
+        binary: as MessagePack, not JSON.
+
+    Raises:
+        EnvironmentFailed: a field has no wire form; the text names it.
+    """
+    if not binary:
+        return _model_json(state, frozenset())
+    try:
+        return pack_plain(content(state))
+    except FAILURES as error:
+        raise unencodable(state, error, attempt) from error
 
 
 def unpack(observation_class: type[Observation], data: dict[str, Any]) -> dict[str, Any]:
@@ -150,26 +188,19 @@ def _lifted(observation_class: type[Observation]) -> frozenset[str]:
     return frozenset({"done", "reward"} if own else {"done", "reward", "truncated"})
 
 
-def _model_json(model: BaseModel, exclude: frozenset[str] | None) -> bytes:
+def _model_json(model: BaseModel, exclude: frozenset[str]) -> bytes:
     serializer = model.__pydantic_serializer__
     try:
-        body = serializer.to_json(
-            model,
-            exclude=exclude,  # type: ignore[arg-type]  # any set will do
-            fallback=unusual,
-        )
+        body = serializer.to_json(model, exclude=set(exclude), fallback=unusual)
         if not _may_hold_strangers(model):
             return body
         return with_lost_numbers(
             body,
             lambda: serializer.to_python(
-                model,
-                mode="json",
-                exclude=exclude,  # type: ignore[arg-type]  # likewise
-                fallback=unusual,
+                model, mode="json", exclude=set(exclude), fallback=unusual
             ),
         )
-    except (PydanticSerializationError, TypeError, ValueError) as error:
+    except FAILURES as error:
         raise unencodable(model, error) from error
 
 
@@ -181,18 +212,26 @@ def _may_hold_strangers(model: BaseModel) -> bool:
 @lru_cache(maxsize=1024)
 def _has_open_fields(model: type[BaseModel]) -> bool:
     """Whether a field but `metadata` takes models, dataclasses or anything at all."""
-    schema = str(model.__pydantic_core_schema__)
-    known = {"model": 1, "any": int("metadata" in model.model_fields), "dataclass": 0}
-    return model.model_config.get("extra") == "allow" or any(
-        schema.count(f"'type': '{kind}'") > count for kind, count in known.items()
-    )
+    schema = model.__pydantic_core_schema__
+    own = own_nodes(model)
+    if own is None or model.model_config.get("extra") == "allow":
+        return True
+    fields = [field for name, field in own[1]["fields"].items() if name != "metadata"]
+    return any(_is_open(node) for node in reachable(fields, schema))
+
+
+def _is_open(node: Node) -> bool:
+    if node["type"] == "model":
+        strings = node.get("config", {}).get("ser_json_inf_nan") == "strings"
+        return not strings
+    return node["type"] in ("any", "dataclass")
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 def validate(model: type[ModelT], data: dict[str, Any]) -> ModelT:
-    """A model from JSON data that is already parsed.
+    """A model from the wire's data, as JSON or MessagePack gave it.
 
     Raises:
         pydantic.ValidationError: the data does not fit.
@@ -204,14 +243,3 @@ def validate(model: type[ModelT], data: dict[str, Any]) -> ModelT:
 @lru_cache(maxsize=1024)
 def _model_validator(model: type[BaseModel]) -> Callable[[dict[str, Any]], Any]:
     return validator(TypeAdapter(model))
-
-
-def validator(adapter: TypeAdapter[Any]) -> Callable[[dict[str, Any]], Any]:
-    """How to validate parsed JSON: as Python values, unless only JSON mode reads them right.
-
-    That is so for `bytes` (base64 text in JSON) and for strict fields.
-    """
-    schema = str(adapter.core_schema)
-    if "'bytes'" in schema or "'strict': True" in schema:
-        return lambda data: adapter.validate_json(encode(data))
-    return adapter.validator.validate_python

@@ -14,7 +14,8 @@ from pydantic import BaseModel, TypeAdapter
 
 from openenv._generics import filled, type_arguments
 from openenv.env.environment import Environment, HostKind, overrides
-from openenv.env.models import Observation, State, validator
+from openenv.env.models import Observation, State
+from openenv.env.validation import validator
 from openenv.protocol.errors import ConfigurationError
 
 AnyEnvironment = Environment[Any, Any, Any]
@@ -99,6 +100,11 @@ class EnvSpec:
     def parse_action(self) -> Callable[[dict[str, Any]], Any]:
         """Validates the data of a step; raises `pydantic.ValidationError`."""
         return validator(TypeAdapter(self.action))
+
+    @property
+    def parse_action_binary(self) -> Callable[[dict[str, Any]], Any]:
+        """The same for data that came by MessagePack."""
+        return self.parse_action
 
     @classmethod
     def of(

@@ -15,6 +15,9 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 
 from openenv.protocol.errors import EnvironmentFailed
 
+FAILURES = (PydanticSerializationError, TypeError, ValueError, RecursionError)
+"""What encoding raises for a value that has no wire form."""
+
 
 def encode(value: object) -> bytes:
     """The JSON of a value.
@@ -27,7 +30,7 @@ def encode(value: object) -> bytes:
             _json(value),
             lambda: to_jsonable_python(value, bytes_mode="base64", fallback=unusual),
         )
-    except (PydanticSerializationError, TypeError, ValueError) as error:
+    except FAILURES as error:
         raise unencodable(value, error) from error
 
 
@@ -55,9 +58,17 @@ def unusual(value: Any) -> Any:
     raise TypeError(f"a {type(value).__qualname__} has no wire form")
 
 
-def unencodable(value: object, error: Exception) -> EnvironmentFailed:
-    """The error for a value that cannot cross the wire, naming the part that cannot."""
-    path, culprit = _culprit(value, type(value).__name__, 0)
+def unencodable(
+    value: object, error: Exception, attempt: Callable[[object], bytes] = _json
+) -> EnvironmentFailed:
+    """The error for a value that cannot cross the wire, naming the part that cannot.
+
+    Args:
+        value: what was to be sent.
+        error: how that failed.
+        attempt: what fails so; JSON by default.
+    """
+    path, culprit = _culprit(value, type(value).__name__, attempt, 0)
     if isinstance(culprit, str):
         why = "its text is no valid Unicode (a lone surrogate); encode or replace such characters"
     else:
@@ -76,14 +87,16 @@ def _one_line(error: Exception) -> str:
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
-def _culprit(value: object, path: str, depth: int) -> tuple[str, object]:
+def _culprit(
+    value: object, path: str, attempt: Callable[[object], bytes], depth: int
+) -> tuple[str, object]:
     """The innermost part of a value that fails to encode on its own."""
     if depth < 20:
         for name, part in _parts(value):
             try:
-                _json(part)
-            except (PydanticSerializationError, TypeError, ValueError):
-                return _culprit(part, f"{path}{name}", depth + 1)
+                attempt(part)
+            except FAILURES:
+                return _culprit(part, f"{path}{name}", attempt, depth + 1)
     return path, value
 
 
