@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any, Generic, cast
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import PydanticSerializationError
 from typing_extensions import TypeVar
 
 from openenv._generics import filled, type_arguments
 from openenv.client.results import StepResult
+from openenv.env.content import content
 from openenv.env.models import Observation, State, unpack, validate
 from openenv.protocol.errors import ConfigurationError, Json, ProtocolError
-from openenv.protocol.values import unencodable, unusual
+from openenv.protocol.values import FAILURES, unencodable
 
 ActT = TypeVar("ActT", default=Any)
 ObsT = TypeVar("ObsT", default=Any)
 StateT = TypeVar("StateT", default=State)
+
+_METADATA = frozenset({"metadata"})
 
 
 class Codec(Generic[ActT, ObsT, StateT]):
@@ -41,7 +43,7 @@ class Codec(Generic[ActT, ObsT, StateT]):
         """The `data` of a step: the action's fields, its metadata only if there is some."""
         if isinstance(action, BaseModel):
             empty = getattr(action, "metadata", None) == {}
-            return fields_of(action, {"metadata"} if empty else set())
+            return fields_of(action, _METADATA if empty else frozenset())
         if isinstance(action, dict):
             return action
         raise ConfigurationError(
@@ -72,15 +74,15 @@ class Codec(Generic[ActT, ObsT, StateT]):
         return cast("StateT", state)
 
 
-def fields_of(model: BaseModel, exclude: set[str] | None = None) -> Json:
-    """A model's fields as its own JSON has them, which is how the other side reads them.
+def fields_of(model: BaseModel, exclude: frozenset[str] = frozenset()) -> Json:
+    """A model's fields in wire values: as its own JSON has them, but bytes and arrays as they are.
 
     Raises:
         EnvironmentFailed: a field has no wire form; the text names it.
     """
     try:
-        return model.model_dump(mode="json", exclude=exclude, fallback=unusual)
-    except (PydanticSerializationError, TypeError, ValueError) as error:
+        return content(model, exclude)
+    except FAILURES as error:
         raise unencodable(model, error) from error
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from openenv.env.content import content
+from openenv.env.equality import held, same
 from openenv.env.schemas import Node, own_nodes, reachable
 from openenv.env.validation import validator
 from openenv.protocol.msgpack import attempt, pack_plain, plain
@@ -25,19 +26,28 @@ _STRICT = ConfigDict(
 )
 
 
-class Action(BaseModel):
+class _Sent(BaseModel):  # noqa: PLW1641  # pydantic gives frozen ones a hash
+    """What crosses the wire."""
+
+    model_config = _STRICT
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is of the same class and holds the same; arrays are compared as a whole."""
+        alike = type(self) is type(other)
+        return same(held(self), held(other)) if alike else super().__eq__(other)
+
+
+class Action(_Sent):
     """What an agent does. Subclass it with the environment's own fields.
 
     Attributes:
         metadata: anything that travels along and does not act.
     """
 
-    model_config = _STRICT
-
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
-class Observation(BaseModel):
+class Observation(_Sent):
     """What an agent sees after a reset or a step. Subclass it with the environment's own fields.
 
     Attributes:
@@ -46,8 +56,6 @@ class Observation(BaseModel):
         truncated: the episode was ended by a limit, not by its own rules. It implies `done`.
         metadata: what explains the observation and is not for the policy.
     """
-
-    model_config = _STRICT
 
     done: bool = False
     reward: bool | int | float | None = None
@@ -65,7 +73,7 @@ class Observation(BaseModel):
 _COMMON = list(Observation.model_fields.items())
 
 
-class State(BaseModel):
+class State(_Sent):
     """Where an episode stands. Subclass it, or just add fields: extra ones are kept.
 
     Attributes:
@@ -73,7 +81,7 @@ class State(BaseModel):
         step_count: steps since the last reset.
     """
 
-    model_config = ConfigDict(**{**_STRICT, "extra": "allow"})
+    model_config = ConfigDict(extra="allow")
 
     episode_id: str | None = None
     step_count: int = Field(default=0, ge=0)
@@ -137,7 +145,7 @@ def _number(reward: float | None) -> bytes:
 def _pack_binary(observation: Observation) -> bytes:
     try:
         wire = {
-            "observation": content(observation, _lifted(type(observation))),
+            "observation": content(observation, _lifted(type(observation)), binary=True),
             "reward": observation.reward,
             "done": is_done(observation),
         }
@@ -163,7 +171,7 @@ def pack_state(state: BaseModel, binary: bool = False) -> bytes:
     if not binary:
         return _model_json(state, frozenset())
     try:
-        return pack_plain(content(state))
+        return pack_plain(content(state, binary=True))
     except FAILURES as error:
         raise unencodable(state, error, attempt) from error
 

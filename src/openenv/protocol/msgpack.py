@@ -127,16 +127,11 @@ def _unlost(python: Any, json: str | None) -> Any:
     if json is None:
         return python if is_tensor(python) else None
     if isinstance(python, bytes | bytearray):
-        return bytes(python) if _writes(python, json) else json
+        return bytes(python) if json == jsonable(python, bytes_mode="base64") else json
     if json in _NO_NUMBERS and not isinstance(python, str):
         number = python.tolist() if hasattr(python, "tolist") else python
         return number if isinstance(number, float) else json
     return json
-
-
-def _writes(data: bytes | bytearray, text: str) -> bool:
-    """Whether a text is one of the forms that pydantic gives bytes in JSON."""
-    return text in (jsonable(data, bytes_mode="base64"), data.hex(), data.decode(errors="ignore"))
 
 
 def _with_short_ints(value: Any) -> Any:
