@@ -266,3 +266,43 @@ def test_code_that_python_cannot_read_is_shown(tmp_path: Path) -> None:
 
 def test_code_that_exits_is_told(tmp_path: Path) -> None:
     assert "SystemExit: 3" in refusal(write(tmp_path / "echo.py", "raise SystemExit(3)\n"))
+
+
+# ── Gymnasium's environments ──────────────────────────────────────────────────────────────────────
+
+
+def test_an_environment_of_gymnasium_is_named_by_its_id() -> None:
+    target = resolve("gym:CartPole-v1")
+    assert target.served.__name__ == "CartPole-v1"
+    assert not target.is_app
+
+
+def test_an_environment_of_gymnasium_may_be_registered_by_a_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registers = """
+        import gymnasium
+        gymnasium.register("ours/Cart-v3", "gymnasium.envs.classic_control:CartPoleEnv")
+    """
+    write(tmp_path / "our_envs.py", registers)
+    monkeypatch.chdir(tmp_path)
+    try:
+        assert resolve("gym:our_envs:ours/Cart-v3").served.__name__ == "ours/Cart-v3"
+    finally:
+        import gymnasium
+
+        del gymnasium.registry["ours/Cart-v3"]
+
+
+def test_an_id_that_gymnasium_does_not_know_is_answered_with_those_that_it_does() -> None:
+    assert "Did you mean: `CartPole`" in refusal("gym:Cartpole-v1")
+    assert "[ `v0`, `v1` ]" in refusal("gym:CartPole-v2")
+
+
+def test_without_gymnasium_a_target_of_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("openenv.gym")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    assert "pip install 'openenv-core[gymnasium]'" in refusal("gym:CartPole-v1")

@@ -4,6 +4,7 @@ echo.py               the one environment class that the file defines
 echo.py:Echo          that class, or a function that makes an environment, or a ready ASGI app
 package.module:Echo   the same, imported
 directory             what the `app:` line of its openenv.yaml names
+gym:CartPole-v1       the Gymnasium environment of that id, as `gymnasium.make` takes it
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from openenv.env.environment import Environment
 from openenv.protocol.errors import ConfigurationError
 
 MANIFEST = "openenv.yaml"
-_SPELLINGS = "give a file.py, file.py:Class, module:Class, or a directory with an openenv.yaml"
+_SPELLINGS = (
+    "give a file.py, file.py:Class, module:Class, gym:Id-v0, or a directory with an openenv.yaml"
+)
+_GYMNASIUM = "gym:"
 _NAMED = re.compile(r"(?P<place>.+):(?P<name>[A-Za-z_][\w.]*)")
 
 
@@ -54,6 +58,8 @@ def resolve(text: str) -> Target:
         TargetError: there is no such place, it could not be imported, or it does not say clearly
             what to serve. The text says which, and what to do.
     """
+    if text.startswith(_GYMNASIUM):
+        return _from_gymnasium(text.removeprefix(_GYMNASIUM))
     named = _NAMED.fullmatch(text)
     place, name = (named["place"], named["name"]) if named else (text, None)
     path = Path(place)
@@ -81,6 +87,17 @@ def _from_directory(directory: Path) -> Target:
     if (directory / "__init__.py").is_file():
         module = f"{directory.name}.{module}"
     return _target(app, _find(_import_module(module, _paths(directory)), named["name"]))
+
+
+def _from_gymnasium(env_id: str) -> Target:
+    """A Gymnasium environment, found as the working directory's own programs would find it."""
+    _prefer([Path.cwd()])
+    try:
+        from openenv.gym.served_env import served
+
+        return Target(served(env_id), is_app=False)
+    except (ImportError, ConfigurationError) as error:
+        raise TargetError(str(error)) from error
 
 
 def _app_line(manifest: Path) -> str:
