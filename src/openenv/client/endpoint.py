@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
 from openenv.protocol.errors import (
     ConfigurationError,
@@ -86,6 +86,21 @@ class Endpoint:
                 "NO_PROXY excepts hosts"
             )
         return proxy
+
+    def moved(self, target: str) -> Endpoint | None:
+        """This endpoint where a redirect points to; `None` if it should not be followed.
+
+        It leads to another `/ws`, never out of TLS; another host gets no headers.
+        """
+        old, new = urlsplit(self.ws_url), urlsplit(urljoin(self.ws_url, target))
+        secure = new.scheme in ("wss", "https")
+        if not new.path.endswith("/ws") or not new.hostname or (old.scheme == "wss" and not secure):
+            return None
+        scheme = "https" if secure else "http"
+        base_url = urlunsplit((scheme, new.netloc, new.path.removesuffix("/ws"), "", ""))
+        moved = replace(self, base_url=base_url)
+        at_home = urlsplit(moved.ws_url)[:2] == old[:2]
+        return moved if at_home else replace(moved, headers={})
 
     def failed(self, why: object, status: int | None = None) -> ConnectFailed:
         """The error of an attempt to connect that failed."""

@@ -23,6 +23,7 @@ if sys.version_info >= (3, 11):
 else:
     from async_timeout import timeout as within
 
+MAX_REDIRECTS = 10
 OnMessage = Callable[[str | bytes], object]
 OnLost = Callable[[OpenEnvError], object]
 
@@ -55,26 +56,23 @@ class Stream(asyncio.Protocol):
 
     @classmethod
     async def open(cls, endpoint: Endpoint, on_message: OnMessage, on_lost: OnLost) -> Stream:
-        """Connects.
+        """Connects; goes where it is redirected to.
 
         Raises:
             ConnectFailed: it could not.
         """
-        stream = cls(endpoint, on_message, on_lost)
-        try:
-            async with within(endpoint.connect_timeout):
-                await _connect(endpoint, stream)
-                failure = await stream._opened
-        except BaseException as error:
+        for _ in range(MAX_REDIRECTS):
+            stream = cls(endpoint, on_message, on_lost)
+            failure = await stream._open()
+            if failure is None:
+                return stream
             stream.abort()
-            if isinstance(error, asyncio.TimeoutError):
-                error = TimeoutError("the server did not answer in time")
-            if isinstance(error, ConnectFailed) or not isinstance(error, OSError | HTTPException):
-                raise
-            raise endpoint.failed(error) from error
-        if failure is not None:
-            raise failure
-        return stream
+            target = stream._websocket.redirected_to
+            moved = None if target is None else endpoint.moved(target)
+            if moved is None:
+                raise failure
+            endpoint = moved
+        raise endpoint.failed("it is redirected again and again")
 
     @property
     def subprotocol(self) -> str | None:
@@ -85,6 +83,11 @@ class Stream(asyncio.Protocol):
     def is_over(self) -> bool:
         """Whether the connection has ended."""
         return self._gone.done() or self._websocket.is_over
+
+    @property
+    def end(self) -> OpenEnvError:
+        """How the connection ended."""
+        return self._websocket.end
 
     def keep_with(self, heartbeat: str | bytes) -> None:
         """Has a message sent, instead of a ping, when it is quiet; whatever comes answers it."""
@@ -97,7 +100,7 @@ class Stream(asyncio.Protocol):
             SessionLost: the connection has ended.
         """
         if self._transport is None or self.is_over:
-            raise self._websocket.end
+            raise self.end
         self._transport.writelines(self._websocket.frame(frame))
 
     async def drain(self) -> None:
@@ -109,7 +112,7 @@ class Stream(asyncio.Protocol):
         if self._room is not None:
             await asyncio.wait([self._room, self._gone], return_when=asyncio.FIRST_COMPLETED)
         if self.is_over:
-            raise self._websocket.end
+            raise self.end
 
     async def close(self, goodbye: str | bytes | None, timeout_s: float) -> None:
         """Says goodbye and waits until the server has closed the connection, or time is up.
@@ -125,6 +128,14 @@ class Stream(asyncio.Protocol):
                 await asyncio.wait([self._gone], timeout=timeout_s)
         finally:
             self.abort()
+        await asyncio.wait([self._gone])
+
+    def part(self, farewell: str | bytes) -> None:
+        """Drops the connection after a last word, for which nobody waits."""
+        self._on_lost = None
+        if self._transport is not None and not self.is_over:
+            self.send(farewell)
+            self._transport.close()
 
     def abort(self) -> None:
         """Drops the connection without a word."""
@@ -160,18 +171,30 @@ class Stream(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The end, if it was not known yet."""
-        if not self._gone.done():
-            self._gone.set_result(None)
         self._websocket.receive(b"")
-        self._settle(
-            self._websocket.failure or self._endpoint.failed(exc or EOFError("the server hung up"))
-        )
+        if not self._opened.done():
+            hung_up = self._endpoint.failed(exc or EOFError("the server hung up"))
+            self._settle(self._websocket.failure or hung_up)
+        self._gone.set_result(None)
         self._lose()
+
+    async def _open(self) -> ConnectFailed | None:
+        """Connects; gives the server's refusal, or raises what else went wrong."""
+        endpoint = self._endpoint
+        try:
+            async with within(endpoint.connect_timeout):
+                await _connect(endpoint, self)
+                return await self._opened
+        except BaseException as error:
+            self.abort()
+            if isinstance(error, asyncio.TimeoutError):
+                error = TimeoutError("the server did not answer in time")
+            if isinstance(error, ConnectFailed) or not isinstance(error, OSError | HTTPException):
+                raise
+            raise endpoint.failed(error) from error
 
     def _settle(self, failure: ConnectFailed | None) -> None:
         """The handshake has come to its end."""
-        if self._opened.done():
-            return
         self._opened.set_result(failure)
         if failure is None:
             self._on_lost = self._when_lost
@@ -184,7 +207,7 @@ class Stream(asyncio.Protocol):
             self._transport.close()
         on_lost, self._on_lost = self._on_lost, None
         if on_lost is not None:
-            on_lost(self._websocket.end)
+            on_lost(self.end)
 
     def _take(self, text: bool, payload: bytes) -> None:
         if not text:

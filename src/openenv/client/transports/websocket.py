@@ -75,9 +75,17 @@ class WebSocket:
         problem = self._protocol.handshake_exc
         if not isinstance(problem, InvalidStatus):
             return None if problem is None else self._endpoint.failed(problem)
-        target = problem.response.headers.get("Location")
+        target = self.redirected_to
         why = f"{problem}, it points to {target}" if target else problem
         return self._endpoint.failed(why, problem.response.status_code)
+
+    @property
+    def redirected_to(self) -> str | None:
+        """Where a refusal points to, if it does."""
+        problem = self._protocol.handshake_exc
+        if not isinstance(problem, InvalidStatus):
+            return None
+        return problem.response.headers.get("Location")
 
     @property
     def end(self) -> OpenEnvError:
