@@ -25,8 +25,8 @@ demo: ## Train an agent against a served environment
 	@scripts/venv demo
 	@.venv/bin/python examples/blackjack_demo.py
 
-bench: ## Measure the cost of a step, beside the peer's
-	@scripts/venv dev
+bench: ## Measure the cost of a step, beside the peer's and the bare floors
+	@scripts/venv bench
 	@scripts/venv peer
 	@.venv/bin/python benchmarks/bench.py
 

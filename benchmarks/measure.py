@@ -49,12 +49,22 @@ def cpu_seconds(pid: int) -> float:
 
 def memory_mb(pid: int) -> float:
     """Resident memory of `pid` and its descendants."""
-    total_kb = 0
+    return _status(pid, "VmRSS:") / 1024
+
+
+def threads(pid: int) -> float:
+    """Threads of `pid` and its descendants."""
+    return _status(pid, "Threads:")
+
+
+def _status(pid: int, field: str) -> int:
+    """A number of /proc/<pid>/status, summed over `pid` and its descendants."""
+    total = 0
     for member in family(pid):
         for line in Path(f"/proc/{member}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                total_kb += int(line.split()[1])
-    return total_kb / 1024
+            if line.startswith(field):
+                total += int(line.split()[1])
+    return total
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""One session with a package's own clients: ``own_client.py PORT SECONDS KIND...``.
+"""One session with a package's own clients: ``own_client.py PORT SECONDS OPTIONS KIND...``.
 
 Runs under the interpreter of the package whose clients it measures (the `bare` kinds need the
-websockets library only) and prints a line of JSON: for each kind the time of each step, and the
-wall and CPU seconds of the run.
+websockets library only; OPTIONS are keywords for the clients, as JSON) and prints a line of JSON:
+for each kind the time of each step, and the wall and CPU seconds of the run.
 """
 
 import asyncio
@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 FRAME = '{"type":"step","data":{"message":"hello","n":1}}'
+OPTIONS: dict[str, Any] = {}
 FIELDS: dict[str, Any] = {"message": "hello", "n": 1}
-WARM_UP = 50
+WARM_UP = 20
 
 
 class Run:
@@ -69,7 +70,7 @@ def typed(url: str) -> tuple[Any, Any]:
     from bench_client import BenchClient
     from bench_env import BenchAction
 
-    return BenchClient(base_url=url), BenchAction(**FIELDS)
+    return BenchClient(base_url=url, **OPTIONS), BenchAction(**FIELDS)
 
 
 def sync_client(url: str, seconds: float) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def async_client(url: str, seconds: float) -> dict[str, Any]:
 def generic_client(url: str, seconds: float) -> dict[str, Any]:
     from openenv import GenericEnvClient
 
-    return asyncio.run(awaiting(GenericEnvClient(base_url=url), FIELDS, seconds))
+    return asyncio.run(awaiting(GenericEnvClient(base_url=url, **OPTIONS), FIELDS, seconds))
 
 
 def bare_sync(url: str, seconds: float) -> dict[str, Any]:
@@ -134,7 +135,8 @@ KINDS = {
 
 if __name__ == "__main__":
     address = f"http://127.0.0.1:{sys.argv[1]}"
-    duration, kinds = float(sys.argv[2]), sys.argv[3:]
+    duration, kinds = float(sys.argv[2]), sys.argv[4:]
+    OPTIONS |= json.loads(sys.argv[3])
     for kind in kinds:  # the interpreter is faster the second time, from the first step to the last
         KINDS[kind](address, duration / 4)
     print(json.dumps({kind: KINDS[kind](address, duration) for kind in kinds}))

@@ -1,23 +1,23 @@
 """One round: every number of every contestant, with fresh servers."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
-from contestants import HERE, Contestant, Package, environment
-from measure import Server, command_cpu_s, cpu_seconds, memory_mb, running
+from contestants import CONTESTANTS, HERE, IN_PROCESS, Contestant, Package, environment
+from loads import Load, Sizes, Values, busy, generator, percentile, speed
+from measure import Server, command_cpu_s, memory_mb, running
 
-MANY = 64
 SPARE_SESSIONS = 8  # for the clients that come and go while others are still being closed
 IMPORTS = {"openenv": "import openenv", "client": "from openenv.core import EnvClient"}
 COUNT_MODULES = "import sys; before = len(sys.modules); {}; print(len(sys.modules) - before)"
+UNKNOWN_SIZES = (48, 96)  # for the floors, where nobody takes part whose messages could be seen
 
-Values = dict[str, float]
+Running = Sequence[tuple[Contestant, Server]]
+Table = dict[str, Values]
 
 
 @dataclass(frozen=True)
@@ -26,49 +26,45 @@ class Plan:
 
     seconds: float
     idle_share: float
+    cuts: int
+    games: int
+    sessions: tuple[int, ...]
+    batches: tuple[int, ...]
+    messages: tuple[int, ...]
+
+    def loads(self, env: str) -> list[Load]:
+        """The loads that a server of an environment is put under."""
+        if env == "blackjack":
+            return [Load(f"batch.{k}", "blackjack", batch=k) for k in self.batches]
+        if env == "frame":
+            return [Load("frame", "frame")]
+        return [
+            *(
+                Load(f"sessions.{count}", "hello", count, half=count == max(self.sessions))
+                for count in self.sessions
+            ),
+            *(Load(f"message.{size}", f"message.{size}") for size in self.messages),
+        ]
 
 
-class Generator:
-    """The load generator, in its own process."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-
-    def tell(self, order: str) -> Any:
-        """Give one order and wait for its answer."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(order + "\n")
-        self._process.stdin.flush()
-        if not (line := self._process.stdout.readline()):
-            raise RuntimeError(f"the load generator died of '{order}'")
-        return json.loads(line)
-
-
-@contextmanager
-def generator(port: int) -> Iterator[Generator]:
-    """A load generator for the server on `port`."""
-    command = [sys.executable, str(HERE / "loadgen.py"), str(port)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield Generator(process)
-
-
-def percentile(values: list[float], share: float) -> float:
-    """The value that `share` of all values don't exceed."""
-    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
-
-
-def speed(run: dict[str, Any]) -> Values:
-    """What a run of steps says about speed."""
-    steps = run["latencies"]
-    return {
-        "rate": len(steps) / run["wall_s"],
-        "p50_us": percentile(steps, 0.5) * 1e6,
-        "p99_us": percentile(steps, 0.99) * 1e6,
-        "client_us": run["client_cpu_s"] / len(steps) * 1e6,
-    }
+FULL = Plan(
+    seconds=0.4,
+    idle_share=1.0,
+    cuts=0,
+    games=64,
+    sessions=(1, 16, 64, 256, 1024),
+    batches=(1, 8, 64, 256),
+    messages=(1_000, 10_000, 100_000, 1_000_000, 10_000_000),
+)
+QUICK = Plan(
+    seconds=0.05,
+    idle_share=0.01,
+    cuts=0,
+    games=4,
+    sessions=(1, 64),
+    batches=(8,),
+    messages=(100_000,),
+)
 
 
 def prefixed(prefix: str, values: Values) -> Values:
@@ -76,86 +72,127 @@ def prefixed(prefix: str, values: Values) -> Values:
     return {f"{prefix}.{name}": value for name, value in values.items()}
 
 
-def idle(server: Server, load: Generator, sessions: int) -> Values:
-    """Open sessions one after another and look at what holding them costs."""
-    empty = memory_mb(server.pid)
-    opened = load.tell(f"open {sessions}")
-    full = memory_mb(server.pid)
+@contextmanager
+def servers(contestants: Sequence[Contestant], env: str, plan: Plan) -> Iterator[Running]:
+    """The contestants' servers of an environment, all at once."""
+    with ExitStack() as stack:
+        started = []
+        for contestant in contestants:
+            most = max(load.all_sessions for load in plan.loads(env))
+            held = max(contestant.idle_sessions, most) + SPARE_SESSIONS
+            environ = environment(contestant.python)
+            server = running(contestant.python, contestant.serve(env, held), environ)
+            started.append((contestant, stack.enter_context(server)))
+        yield started
+
+
+def everybody_in_turn(load: Load, present: Running, plan: Plan, values: Table) -> None:
+    """Put each server under a load; the floors move the bytes that the first of the others does."""
+    sizes: Sizes | None = None
+    for contestant, server in present:
+        if load.family in contestant.loads and load.sessions <= contestant.sessions:
+            measured, seen = busy(load, contestant, server, sizes or UNKNOWN_SIZES, plan.seconds)
+            sizes = sizes or seen
+            measured |= {"bytes_in": seen[0], "bytes_out": seen[1]}
+            values[contestant.name] |= prefixed(load.name, measured)
+
+
+def idle(contestant: Contestant, server: Server, plan: Plan) -> Values:
+    """Open sessions that do nothing, and look at what holding them costs."""
+    count = max(1, int(contestant.idle_sessions * plan.idle_share))
+    load = Load("idle", "hello", count)
+    with generator(server.port, load.play(contestant, UNKNOWN_SIZES)) as clients:
+        empty = memory_mb(server.pid)
+        opened = clients.tell(f"open {count}")
+        full = memory_mb(server.pid)
     return {
         "open_us": median(opened) * 1e6,
         "empty_mb": empty,
         "idle_mb": full - empty,
-        "sessions": sessions,
-        "kb_each": (full - empty) * 1024 / sessions,
+        "sessions": count,
+        "kb_each": (full - empty) * 1024 / count,
     }
-
-
-def loaded(server: Server, load: Generator, sessions: int, seconds: float) -> Values:
-    """Keep `sessions` sessions busy."""
-    load.tell(f"run {seconds / 4} {sessions}")
-    before = cpu_seconds(server.pid)
-    run = load.tell(f"run {seconds} {sessions}")
-    spent = cpu_seconds(server.pid) - before
-    return {**speed(run), "server_us": spent / len(run["latencies"]) * 1e6}
-
-
-def waiting(contestant: Contestant, server: Server, plan: Plan) -> Values:
-    """Sessions that do nothing."""
-    sessions = max(1, int(contestant.idle_sessions * plan.idle_share))
-    with generator(server.port) as load:
-        values = idle(server, load, sessions)
-        load.tell("close")
-    return prefixed("idle", values)
-
-
-def one(contestant: Contestant, server: Server, plan: Plan) -> Values:
-    """One busy session."""
-    with generator(server.port) as load:
-        load.tell("open 1")
-        return prefixed("one", loaded(server, load, 1, plan.seconds))
-
-
-def many(contestant: Contestant, server: Server, plan: Plan) -> Values:
-    """Many busy sessions."""
-    with generator(server.port) as load:
-        load.tell(f"open {MANY}")
-        return prefixed("many", loaded(server, load, MANY, plan.seconds))
 
 
 def driven(contestant: Contestant, server: Server, plan: Plan) -> Values:
     """One session with each of the contestant's own clients."""
     if not contestant.clients:
         return {}
-    command = [contestant.python, str(HERE / "own_client.py"), str(server.port), str(plan.seconds)]
-    environ = environment(contestant.python)
-    _, printed = command_cpu_s([*command, *contestant.clients], environ)
+    arguments = [str(server.port), str(plan.seconds), json.dumps(contestant.options)]
+    command = [contestant.python, str(HERE / "own_client.py"), *arguments, *contestant.clients]
+    _, printed = command_cpu_s(command, environment(contestant.python))
     runs = json.loads(printed.splitlines()[-1])
     return {
         f"{kind}.{name}": value for kind, run in runs.items() for name, value in speed(run).items()
     }
 
 
-PHASES = (waiting, one, many, driven)
+def games(contestant: Contestant, server: Server, plan: Plan) -> Values:
+    """Many games at once with the contestant's own client."""
+    if not contestant.games:
+        return {}
+    arguments = [str(server.port), contestant.games, str(plan.games), str(plan.seconds)]
+    command = [contestant.python, str(HERE / "own_games.py"), *arguments]
+    _, printed = command_cpu_s(command, environment(contestant.python))
+    run = json.loads(printed.splitlines()[-1])
+    return speed(run, plan.games)
 
 
-def server_round(contestants: Sequence[Contestant], plan: Plan) -> dict[str, Values]:
-    """Start every server, then let them take turns in each phase."""
-    values: dict[str, Values] = {}
-    with ExitStack() as stack:
-        servers = []
-        for contestant in contestants:
-            arguments = contestant.serve(max(contestant.idle_sessions, MANY) + SPARE_SESSIONS)
-            environ = environment(contestant.python)
-            server = stack.enter_context(running(contestant.python, arguments, environ))
-            servers.append((contestant, server))
-            values[contestant.name] = {
+def resumed(server: Server, plan: Plan) -> Values:
+    """Steps of our client whose connection is cut."""
+    command = [sys.executable, str(HERE / "resume.py"), str(server.port), str(plan.cuts)]
+    _, printed = command_cpu_s(command, environment(sys.executable))
+    seconds = json.loads(printed.splitlines()[-1])
+    return {
+        "p50_ms": percentile(seconds, 0.5) * 1e3,
+        "p99_ms": percentile(seconds, 0.99) * 1e3,
+        "max_ms": max(seconds) * 1e3,
+    }
+
+
+def hello_round(contestants: Sequence[Contestant], plan: Plan, values: Table) -> None:
+    """Everything that is measured with the smallest environment."""
+    with servers(contestants, "hello", plan) as present:
+        for contestant, server in present:
+            values[contestant.name] |= {
                 "start.cpu_s": server.start_cpu_s,
                 "start.wall_s": server.start_wall_s,
             }
-        for phase in PHASES:
-            for contestant, server in servers:
-                values[contestant.name] |= phase(contestant, server, plan)
+        for contestant, server in present:
+            if contestant.idle_sessions:
+                values[contestant.name] |= prefixed("idle", idle(contestant, server, plan))
+        for load in plan.loads("hello"):
+            everybody_in_turn(load, present, plan, values)
+        for contestant, server in present:
+            values[contestant.name] |= driven(contestant, server, plan)
+            if contestant.name == "v2" and plan.cuts:
+                values[contestant.name] |= prefixed("resume", resumed(server, plan))
+
+
+def server_round(only: Sequence[str], plan: Plan) -> Table:
+    """Start every server, then let them take turns at each load, environment by environment."""
+    chosen = [one for one in CONTESTANTS if one.name in only]
+    values: Table = {one.name: {} for one in chosen}
+    hello_round(chosen, plan, values)
+    for env, family in (("blackjack", "batch"), ("frame", "frame")):
+        with servers([one for one in chosen if family in one.loads], env, plan) as present:
+            for load in plan.loads(env):
+                everybody_in_turn(load, present, plan, values)
+            if env == "blackjack":
+                for contestant, server in present:
+                    played = games(contestant, server, plan)
+                    values[contestant.name] |= prefixed("games", played)
     return values
+
+
+def in_process_round(plan: Plan) -> Table:
+    """What the same steps cost with no server."""
+    values: Values = {}
+    for workload in ("hello", "blackjack", "frame"):
+        command = [sys.executable, str(HERE / "inprocess.py"), workload, str(plan.seconds / 2)]
+        _, printed = command_cpu_s(command, environment(sys.executable))
+        values |= prefixed(workload, json.loads(printed.splitlines()[-1]))
+    return {IN_PROCESS: values}
 
 
 def package_round(package: Package) -> Values:
