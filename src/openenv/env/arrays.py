@@ -54,12 +54,21 @@ def fitted(value: Any, dtype: np.dtype[Any], shape: Shape | None) -> Array:
     if type(value) is np.ndarray and value.dtype == dtype:
         return _shaped(value, shape)
     given = _as_array(value, dtype)
+    if given.size and not _of_a_kind(given.dtype.kind, dtype.kind):
+        raise _misfit("array_dtype", f"expected {dtype.name}, got {given.dtype.name}")
     with np.errstate(over="ignore", invalid="ignore"):
         array = given.astype(dtype)
         fault = _fault(given, array) if given.size else ""
     if fault:
         raise _misfit("array_dtype", f"{fault}: the array is of {dtype.name}")
     return _shaped(array, shape)
+
+
+def _of_a_kind(before: str, after: str) -> bool:
+    """Whether values of a kind can be of another: bools only bools, complex ones only complex."""
+    if "b" in (before, after):
+        return before == after
+    return before != "c" or after == "c"
 
 
 def _as_array(value: Any, dtype: np.dtype[Any]) -> Array:
@@ -76,7 +85,7 @@ def _as_array(value: Any, dtype: np.dtype[Any]) -> Array:
     except (ValueError, TypeError, OverflowError) as error:
         raise _misfit("array_type", f"no array of {dtype.name}: {error}") from None
     if array.dtype.kind not in "biufc" or np.ma.isMaskedArray(value):
-        raise _misfit("array_dtype", f"expected numbers for an array of {dtype.name}")
+        raise _misfit("array_dtype", f"expected {dtype.name}, got {array.dtype.name}")
     return array
 
 
@@ -101,8 +110,6 @@ def _fault(given: Array, array: Array) -> str:
     """What an array has lost by its new dtype; nothing if it is empty text."""
     np = numpy()
     before, after = given.dtype.kind, array.dtype.kind
-    if (before == "b") is not (after == "b") or (before == "c" and after != "c"):
-        return f"values of {given.dtype.name} are no {array.dtype.name}"
     if before == "f" and after in "iu":
         if not (np.abs(given) < _WHOLE_FLOATS).all() or (given != np.trunc(given)).any():
             return "a value is no whole number"

@@ -19,7 +19,7 @@ _BARE = frozenset(
 )
 """Kinds of schemas whose values are wire values."""
 _OPEN = _BARE | {"any", "tuple"}
-"""Kinds of schemas whose values pydantic writes alike, whoever asks it."""
+"""Kinds of schemas whose values are written alike, whosever they are."""
 _TOLD = frozenset({"any", "serialization", "text bytes"})
 """Kinds of schemas whose values only a model's own JSON mode writes right."""
 _OWN_WRITING = frozenset(
@@ -35,16 +35,16 @@ class Layout:
     """How to read the content of a class's instances.
 
     Attributes:
-        names: the fields, in their order; none if pydantic must write the model as a whole.
+        names: the fields, in their order; `None` if pydantic must write the model as a whole.
         open: those that may hold anything.
-        written: those that pydantic must write.
-        told: its JSON mode must be asked for them.
+        written: those that pydantic must turn into simpler values.
+        told: those that its JSON mode must write, because a model may have its own way there.
     """
 
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] | None = None
     open: tuple[str, ...] = ()
     written: frozenset[str] = frozenset()
-    told: bool = True
+    told: frozenset[str] = frozenset()
 
 
 def content(
@@ -62,26 +62,38 @@ def content(
         ValueError, TypeError, RecursionError: a field has no wire form.
     """
     layout = _layout(type(model), exclude, binary)
-    held = model.__dict__
-    wire: dict[str, Any]
-    if not layout.names or model.__pydantic_extra__ or len(held) < len(layout.names):
-        wire = _written(model, told=True, exclude=set(exclude))
-        return wire
-    wire = {name: held[name] for name in layout.names}
+    wire = _held(model, layout.names)
+    if wire is None:
+        whole: dict[str, Any] = merged(*_both(model, exclude=set(exclude)))
+        return whole
     for name in layout.open:
         wire[name] = plain(wire[name])
     if layout.written:
-        wire.update(_written(model, told=layout.told, include=set(layout.written)))
+        wire.update(plain(_in_python(model, include=set(layout.written))))
+    if layout.told:
+        wire.update(merged(*_both(model, include=set(layout.told))))
     return wire
 
 
-def _written(model: BaseModel, *, told: bool, **which: Any) -> Any:
-    write = model.__pydantic_serializer__.to_python
-    python = write(model, **which)
-    if not told:
-        return plain(python)
+def _held(model: BaseModel, names: tuple[str, ...] | None) -> dict[str, Any] | None:
+    """The fields as they are; `None` if others are to be written, or some were never set."""
+    if names is None or model.__pydantic_extra__:
+        return None
+    held = model.__dict__
+    try:
+        return {name: held[name] for name in names}
+    except KeyError:
+        return None
+
+
+def _in_python(model: BaseModel, **which: set[str]) -> Any:
+    return model.__pydantic_serializer__.to_python(model, **which)  # type: ignore[arg-type]
+
+
+def _both(model: BaseModel, **which: set[str]) -> tuple[Any, Any]:
+    write: Any = model.__pydantic_serializer__.to_python
     json = write(model, mode="json", fallback=holed, context=HOLED, warnings=False, **which)
-    return merged(python, json)
+    return _in_python(model, **which), json
 
 
 @lru_cache(maxsize=1024)
@@ -95,12 +107,13 @@ def _layout(model: type[BaseModel], exclude: frozenset[str], binary: bool) -> La
         for name, field in own[1]["fields"].items()
         if name not in exclude
     }
-    written = frozenset(name for name, held in kinds.items() if not held <= _OPEN)
+    rest = {name: held for name, held in kinds.items() if not held <= _OPEN}
+    told = frozenset(name for name, held in rest.items() if held & _TOLD)
     return Layout(
         names=tuple(kinds),
         open=tuple(name for name, held in kinds.items() if held <= _OPEN and not held <= _BARE),
-        written=written,
-        told=any(kinds[name] & _TOLD for name in written),
+        written=frozenset(rest) - told,
+        told=told,
     )
 
 

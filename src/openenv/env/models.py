@@ -116,16 +116,18 @@ def pack(observation: Observation, binary: bool = False) -> bytes:
     Raises:
         EnvironmentFailed: a field has no wire form; the text names it.
     """
+    truncated = is_truncated(observation)
+    done = observation.done or truncated
     if binary:
-        return _pack_binary(observation)
+        return _pack_binary(observation, done, truncated)
     parts = [
         b'{"observation":',
         _model_json(observation, _lifted(type(observation))),
         b',"reward":',
         _number(observation.reward),
-        b',"done":true' if is_done(observation) else b',"done":false',
+        b',"done":true' if done else b',"done":false',
     ]
-    if is_truncated(observation):
+    if truncated:
         parts.append(b',"truncated":true')
     if observation.metadata:
         parts += [b',"metadata":', encode(observation.metadata)]
@@ -142,14 +144,14 @@ def _number(reward: float | None) -> bytes:
     return encode(reward)
 
 
-def _pack_binary(observation: Observation) -> bytes:
+def _pack_binary(observation: Observation, done: bool, truncated: bool) -> bytes:
     try:
         wire = {
             "observation": content(observation, _lifted(type(observation)), binary=True),
             "reward": observation.reward,
-            "done": is_done(observation),
+            "done": done,
         }
-        if is_truncated(observation):
+        if truncated:
             wire["truncated"] = True
         if observation.metadata:
             wire["metadata"] = plain(observation.metadata)

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from pydantic import TypeAdapter
-from pydantic_core import CoreConfig, SchemaValidator, core_schema
+from pydantic_core import CoreConfig, SchemaValidator, core_schema, to_json
 
 from openenv.env.schemas import Node, nodes, rewritten
-from openenv.protocol.values import encode
+from openenv.protocol.values import unusual
+
+_ALIKE = frozenset({"str", "int", "float", "bool", "bytes", "list", "dict"})
+"""Kinds of schemas that are as strict with the wire's data in Python mode as in JSON mode."""
 
 
 def validator(adapter: TypeAdapter[Any]) -> Callable[[dict[str, Any]], Any]:
@@ -18,21 +21,27 @@ def validator(adapter: TypeAdapter[Any]) -> Callable[[dict[str, Any]], Any]:
     Strict fields take for granted what JSON has no form for (an enum's member, a tuple), so that
     only JSON mode reads them right.
     """
+
+    def in_json(data: dict[str, Any]) -> Any:
+        body = to_json(data, bytes_mode="base64", inf_nan_mode="constants", fallback=unusual)
+        return adapter.validate_json(body)
+
     schema: Any = adapter.core_schema
     kinds = {node["type"] for node in nodes(schema)}
     if any(_is_strict(node) for node in nodes(schema)):
-        return lambda data: adapter.validate_json(encode(data))
+        return in_json
     if "bytes" not in kinds:
         return adapter.validator.validate_python
     try:
         reader = SchemaValidator(rewritten(schema, _reading_text, {}), _use_prebuilt=False)
     except TypeError:  # pydantic < 2.12 takes the validators of nested models as they are
-        return lambda data: adapter.validate_json(encode(data))
+        return in_json
     return reader.validate_python
 
 
 def _is_strict(node: Node) -> bool:
-    return bool(node.get("strict") or node.get("config", {}).get("strict"))
+    strict = node.get("strict") and node["type"] not in _ALIKE
+    return bool(strict or node.get("config", {}).get("strict"))
 
 
 def _reading_text(node: Node, config: Node) -> Node:

@@ -43,7 +43,7 @@ def tensor_ext(array: Any) -> Ext:
 
 
 def tensors(code: int, data: memoryview) -> Any:
-    """The array in an ext, as a read-only view on the data.
+    """The array in an ext, as a read-only view on the data: an `ext_hook` for msgspec.
 
     Raises:
         ValueError: it is no tensor, or says of itself what cannot be.
