@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from openenv.env.models import Action as Action
     from openenv.env.models import Observation as Observation
     from openenv.env.models import State as State
+    from openenv.env.ndarray import NDArray as NDArray
     from openenv.env.transforms import Transform as Transform
     from openenv.in_process import local as local
     from openenv.protocol import errors as errors
+    from openenv.protocol.errors import Backpressure as Backpressure
     from openenv.protocol.errors import (
         ConcurrencyConfigurationError as ConcurrencyConfigurationError,
     )
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from openenv.protocol.errors import MessageTooLarge as MessageTooLarge
     from openenv.protocol.errors import ModeError as ModeError
     from openenv.protocol.errors import OpenEnvError as OpenEnvError
+    from openenv.protocol.errors import OutOfTurn as OutOfTurn
     from openenv.protocol.errors import ProtocolError as ProtocolError
     from openenv.protocol.errors import ReplyTimeout as ReplyTimeout
     from openenv.protocol.errors import ResetRequired as ResetRequired
@@ -43,20 +46,26 @@ if TYPE_CHECKING:
     from openenv.protocol.errors import SessionCreationError as SessionCreationError
     from openenv.protocol.errors import SessionError as SessionError
     from openenv.protocol.errors import SessionExpired as SessionExpired
+    from openenv.protocol.errors import SessionGone as SessionGone
     from openenv.protocol.errors import SessionLost as SessionLost
     from openenv.protocol.errors import SessionNotFoundError as SessionNotFoundError
     from openenv.protocol.errors import StepTimeout as StepTimeout
+    from openenv.protocol.errors import TakenOver as TakenOver
+    from openenv.protocol.errors import Unauthorized as Unauthorized
+    from openenv.rollout.pool import EnvPool as EnvPool
     from openenv.runtime.limits import Limits as Limits
     from openenv.server.app import create_app as create_app
     from openenv.server.run import serve as serve
 
 _HOMES = {
     "Action": "openenv.env.models",
+    "Backpressure": "openenv.protocol.errors",
     "ConcurrencyConfigurationError": "openenv.protocol.errors",
     "ConcurrentCall": "openenv.protocol.errors",
     "ConfigurationError": "openenv.protocol.errors",
     "ConnectFailed": "openenv.protocol.errors",
     "EnvClient": "openenv.client.env_client",
+    "EnvPool": "openenv.rollout.pool",
     "Environment": "openenv.env.environment",
     "EnvironmentFactoryError": "openenv.protocol.errors",
     "EnvironmentFailed": "openenv.protocol.errors",
@@ -68,8 +77,10 @@ _HOMES = {
     "Limits": "openenv.runtime.limits",
     "MessageTooLarge": "openenv.protocol.errors",
     "ModeError": "openenv.protocol.errors",
+    "NDArray": "openenv.env.ndarray",
     "Observation": "openenv.env.models",
     "OpenEnvError": "openenv.protocol.errors",
+    "OutOfTurn": "openenv.protocol.errors",
     "ProtocolError": "openenv.protocol.errors",
     "ReplyTimeout": "openenv.protocol.errors",
     "ResetRequired": "openenv.protocol.errors",
@@ -77,13 +88,16 @@ _HOMES = {
     "SessionCreationError": "openenv.protocol.errors",
     "SessionError": "openenv.protocol.errors",
     "SessionExpired": "openenv.protocol.errors",
+    "SessionGone": "openenv.protocol.errors",
     "SessionLost": "openenv.protocol.errors",
     "SessionNotFoundError": "openenv.protocol.errors",
     "State": "openenv.env.models",
     "StepResult": "openenv.client.results",
     "StepTimeout": "openenv.protocol.errors",
     "SyncEnvClient": "openenv.client.sync_client",
+    "TakenOver": "openenv.protocol.errors",
     "Transform": "openenv.env.transforms",
+    "Unauthorized": "openenv.protocol.errors",
     "__version__": "openenv._version",
     "cli": "openenv.cli:",
     "core": "openenv.core:",

@@ -71,6 +71,8 @@ class _Local:
 class LocalTransport:
     """One session in this thread."""
 
+    subprotocol = None
+
     def __init__(self, spec: EnvSpec) -> None:
         self._session = session_factory(spec, tracebacks=True)()
         self._calls = BlockingCalls()
@@ -97,6 +99,8 @@ class LocalTransport:
 
 class AwaitedLocalTransport:
     """One session on this event loop."""
+
+    subprotocol = None
 
     def __init__(self, spec: EnvSpec) -> None:
         self._session: Session = session_factory(spec, tracebacks=True)()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import time
 import weakref
 from collections.abc import Mapping
 from types import TracebackType
@@ -16,20 +15,15 @@ from typing_extensions import Self
 from openenv import settings
 from openenv._flow import Flow, adrive, drive
 from openenv.client.codec import ActT, Codec, ObsT, StateT
-from openenv.client.conversation import (
-    Connect,
-    Conversation,
-    Disconnect,
-    Effect,
-    Exchange,
-    Open,
-    Sleep,
-)
+from openenv.client.conversation import Conversation
+from openenv.client.drivers import AwaitingDriver, BlockingDriver
+from openenv.client.effects import Connect, Effect, Open
 from openenv.client.endpoint import Endpoint, normalised
 from openenv.client.modes import Colour, TwoColoured
 from openenv.client.pending import Pending
 from openenv.client.results import PendingResult, StepResult
-from openenv.protocol.errors import ConcurrentCall, ConfigurationError, Json, SessionLost
+from openenv.protocol.envelope import SUBPROTOCOLS
+from openenv.protocol.errors import ConcurrentCall, ConfigurationError, Json
 from openenv.protocol.wire import ServerMode
 
 if TYPE_CHECKING:
@@ -37,8 +31,8 @@ if TYPE_CHECKING:
     from openenv.client.transports import AwaitingTransport, BlockingTransport
 
 ResultT = TypeVar("ResultT")
-CLOSE_TIMEOUT_S = 15.0
-"""How long `close()` waits for the server to free the session."""
+DEFAULT_TIMEOUT_S = 60.0
+"""The default of `message_timeout_s`, told by its identity from a 60 that a caller chose."""
 
 
 class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
@@ -62,7 +56,8 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         base_url: the server's address.
         connect_timeout_s: for one attempt to connect.
         message_timeout_s: how long a call waits for its answer, unless it says otherwise; `None`
-            for ever.
+            for ever. By default as long as the server lets a call run, if the server tells (v2);
+            a connection that dies is noticed sooner by its pings.
         max_message_size_mb: the largest answer that is read.
         websocket_ping_interval_s: how often a quiet connection is pinged; `None` never.
         websocket_ping_timeout_s: how long a ping may stay unanswered; `None` for ever.
@@ -71,20 +66,24 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         headers: extra headers of the handshake, for example `Authorization`.
         connect_retries: further attempts when nobody listens or the server is busy.
         wait_s: how long to queue when the server is full; 0 fails at once.
+        protocol: `v1`, `v2+msgpack` or `v2+json`, to speak nothing else; by default the best that
+            the server knows.
 
     Raises:
-        ConfigurationError: `base_url` is missing or no address, or there is no such mode.
+        ConfigurationError: `base_url` is missing or no address, or there is no such mode or
+            protocol.
     """
 
     _conversation: Conversation
-    _socket: BlockingTransport | AwaitingTransport | None
+    _blocking: BlockingDriver
+    _awaiting: AwaitingDriver
     _sync_client: weakref.ref[SyncEnvClient[ActT, ObsT, StateT]] | None
 
     def __init__(
         self,
         base_url: str | None = None,
         connect_timeout_s: float = 10.0,
-        message_timeout_s: float | None = 60.0,
+        message_timeout_s: float | None = DEFAULT_TIMEOUT_S,
         max_message_size_mb: float = 100.0,
         websocket_ping_interval_s: float | None = 20.0,
         websocket_ping_timeout_s: float | None = 20.0,
@@ -94,6 +93,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         *,
         connect_retries: int = 3,
         wait_s: float = 0.0,
+        protocol: str | None = None,
     ) -> None:
         if provider is not None:
             raise ConfigurationError(
@@ -110,8 +110,9 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             websocket_ping_timeout_s,
             int(max_message_size_mb * 1024 * 1024),
             wait_s,
+            _offers(protocol),
         )
-        self._message_timeout = math.inf if message_timeout_s is None else message_timeout_s
+        self._message_timeout = _told(message_timeout_s)
         self._mode = settings.client_mode() if mode is None else settings.mode(mode)
         self._start_afresh()
 
@@ -126,19 +127,20 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         return self._mode
 
     @property
-    def protocol(self) -> str:
-        """The version of the wire that is spoken."""
-        return "v1"
+    def protocol(self) -> str | None:
+        """What was agreed with the server: `v1`, `v2+msgpack` or `v2+json`; `None` before that."""
+        return self._conversation.protocol
 
     def connect(self) -> Pending[Self]:
         """Opens the session now, rather than at the first call.
 
         Raises:
             ConnectFailed: no server answered.
+            SessionError: the server refused, for example `SessionCapacityError`.
         """
 
         def flow() -> Flow[Effect, Self]:
-            yield from self._conversation.open(self._endpoint.connect_retries)
+            yield from self._conversation.open()
             return self
 
         return cast("Pending[Self]", self._operate("connect", flow()))
@@ -157,7 +159,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             ConnectFailed: no server answered.
             ReplyTimeout: no answer came in time.
         """
-        flow = self._conversation.reset(kwargs, self._patience(timeout_s), self._read_result)
+        flow = self._conversation.reset(kwargs, timeout_s, self._read_result)
         return cast("PendingResult[ObsT]", self._operate("reset", flow))
 
     def step(self, action: ActT, timeout_s: float | None = None) -> PendingResult[ObsT]:
@@ -170,16 +172,17 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         Raises:
             SessionLost: the episode is gone; it never goes on in another session.
             SessionError: otherwise as `reset`.
-            ReplyTimeout: no answer came in time; the episode is lost.
+            ConnectFailed: the connection broke and could not be made again; the next call tries to
+                resume the session.
+            ReplyTimeout: no answer came in time. The action may still be taken, once; the next
+                call comes after it (v1: the episode is lost).
         """
-        flow = self._conversation.step(
-            self._step_payload(action), self._patience(timeout_s), self._read_result
-        )
+        flow = self._conversation.step(self._step_payload(action), timeout_s, self._read_result)
         return cast("PendingResult[ObsT]", self._operate("step", flow))
 
     def state(self, timeout_s: float | None = None) -> Pending[StateT]:
         """Where the episode stands; errors as `step`."""
-        flow = self._conversation.state(self._patience(timeout_s), self._parse_state)
+        flow = self._conversation.state(timeout_s, self._parse_state)
         return cast("Pending[StateT]", self._operate("state", flow))
 
     def close(self) -> Pending[None]:
@@ -233,7 +236,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickled client is a new one with the same settings: sessions do not travel."""
-        own = ("_socket", "_conversation", "_sync_client", "_pid", "_colour")
+        own = ("_blocking", "_awaiting", "_conversation", "_sync_client", "_pid", "_colour")
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -256,17 +259,19 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
     @property
     def _ws(self) -> Any:
         """The open connection, as subclasses that connect in their own way know it."""
-        return getattr(self._socket, "connection", self._socket)
+        transport = self._blocking.transport or self._awaiting.transport
+        return getattr(transport, "connection", transport)
 
     @_ws.setter
     def _ws(self, connection: Any) -> None:
-        from openenv.client.transports.awaiting import AwaitingSocket
+        from openenv.client.transports.adopted import AdoptedSocket
 
         if connection is None:
             self._conversation.lose("the connection was given up")
-            self._socket = None
+            self._awaiting.transport = None
         else:
-            self._socket = AwaitingSocket(self._endpoint, connection)
+            adopted: Any = AdoptedSocket(self._endpoint, connection)  # all that v1 needs
+            self._awaiting.transport = adopted
             self._conversation.adopt()
 
     def _read_result(self, payload: Json) -> StepResult[ObsT]:
@@ -277,13 +282,11 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         return result
 
     def _start_afresh(self) -> None:
-        self._conversation = Conversation(self._endpoint.wait_s)
-        self._socket = None
+        self._conversation = Conversation(self._endpoint, self._message_timeout)
+        self._blocking = BlockingDriver()
+        self._awaiting = AwaitingDriver()
         self._sync_client = None
         self._pid = os.getpid()
-
-    def _patience(self, timeout_s: float | None) -> float:
-        return self._message_timeout if timeout_s is None else timeout_s
 
     def _operate(self, name: str, flow: Flow[Effect, ResultT]) -> Any:
         if os.getpid() != self._pid:
@@ -294,65 +297,47 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         """After a fork: the connection is the parent's. It is let go of without a word."""
         self._pid = os.getpid()
         self._conversation.leave("this process was forked, the session stays with its parent")
-        if self._colour is Colour.BLOCKING and self._socket is not None:
-            self._socket.abort()
-        self._socket = None
+        self._blocking.drop()
+        self._awaiting.transport = None
 
     def _drive(self, flow: Flow[Effect, ResultT]) -> ResultT:
         try:
             return drive(flow, self._perform)
         except BaseException as error:
-            self._let_go(error)
+            self._let_go(self._blocking, error)
             raise
 
     async def _adrive(self, flow: Flow[Effect, ResultT]) -> ResultT:
-        loop = getattr(self._socket, "loop", None)
+        loop = getattr(self._awaiting.transport, "loop", None)
         if loop is not None and loop is not asyncio.get_running_loop():
-            self._conversation.lose("it was opened on another event loop")
-            self._socket = None
+            self._conversation.cut("it was opened on another event loop")
+            self._awaiting.transport = None
         try:
             return await adrive(flow, self._aperform)
         except BaseException as error:
-            self._let_go(error)
+            self._let_go(self._awaiting, error)
             raise
 
-    def _let_go(self, error: BaseException) -> None:
+    def _let_go(self, driver: BlockingDriver | AwaitingDriver, error: BaseException) -> None:
         """Drops the connection of a session that was lost, so that the server frees its slot."""
-        socket = self._socket
-        alone = not isinstance(error, ConcurrentCall)
-        if alone and socket is not None and self._conversation.protocol is None:
-            self._socket = None
-            socket.abort()
+        if not isinstance(error, ConcurrentCall) and not self._conversation.is_connected:
+            driver.drop()
 
     def _perform(self, effect: Effect) -> object:
         match effect:
-            case Exchange(frame, timeout_s):
-                return self._blocking().exchange(frame, timeout_s)
             case Connect():
                 return self.connect()
             case Open():
-                self._socket = self._open_blocking()
-            case Sleep(seconds):
-                time.sleep(seconds)
-            case Disconnect(goodbye):
-                self._blocking().close(goodbye, CLOSE_TIMEOUT_S)
-                self._socket = None
-        return None
+                return self._blocking.open(effect, self._open_blocking)
+        return self._blocking.perform(effect)
 
     async def _aperform(self, effect: Effect) -> object:
         match effect:
-            case Exchange(frame, timeout_s):
-                return await self._awaiting().exchange(frame, timeout_s)
             case Connect():
                 return await self.connect()
             case Open():
-                self._socket = await self._open_awaiting()
-            case Sleep(seconds):
-                await asyncio.sleep(seconds)
-            case Disconnect(goodbye):
-                await self._awaiting().close(goodbye, CLOSE_TIMEOUT_S)
-                self._socket = None
-        return None
+                return await self._awaiting.open(effect, self._open_awaiting)
+        return await self._awaiting.perform(effect)
 
     def _open_blocking(self) -> BlockingTransport:
         from openenv.client.transports.blocking import BlockingSocket
@@ -364,12 +349,24 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
 
         return await AwaitingSocket.open(self._endpoint)
 
-    def _blocking(self) -> BlockingTransport:
-        if self._socket is None:
-            raise SessionLost("there is no connection; call reset()")
-        return cast("BlockingTransport", self._socket)
 
-    def _awaiting(self) -> AwaitingTransport:
-        if self._socket is None:
-            raise SessionLost("there is no connection; call reset()")
-        return cast("AwaitingTransport", self._socket)
+def _offers(protocol: str | None) -> tuple[str, ...]:
+    """The subprotocols of a handshake.
+
+    Raises:
+        ConfigurationError: there is no such protocol.
+    """
+    if protocol is None:
+        return SUBPROTOCOLS
+    wanted = tuple(name for name in SUBPROTOCOLS if name == f"openenv.{protocol}")
+    if not wanted and protocol != "v1":
+        known = ", ".join(["v1", *(name.removeprefix("openenv.") for name in SUBPROTOCOLS)])
+        raise ConfigurationError(f"protocol must be one of {known}, got {protocol!r}")
+    return wanted
+
+
+def _told(timeout_s: float | None) -> float | None:
+    """The patience that the caller chose; `None` if that was left to the server."""
+    if timeout_s is DEFAULT_TIMEOUT_S:
+        return None
+    return math.inf if timeout_s is None else timeout_s

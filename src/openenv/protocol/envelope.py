@@ -16,7 +16,8 @@ from pydantic_core import from_json
 
 from openenv.protocol.errors import RETRYABLE_CODES, InvalidRequest, Json, ProtocolError
 from openenv.protocol.messages import Reply
-from openenv.protocol.msgpack import decode_msgpack, encode_msgpack, tensors
+from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
+from openenv.protocol.tensors import tensors
 from openenv.protocol.values import encode
 
 Frame = str | bytes

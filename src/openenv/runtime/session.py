@@ -95,7 +95,7 @@ class Session:
         self._episode.stepped(done=is_done(observation))
         if not self._traits.keeps_state:  # a count needs no validation, which would cost a step
             self._state.__dict__["step_count"] = self._episode.step_count
-        return Reply("observation", pack(observation, *[True] * binary), binary=binary)
+        return Reply("observation", pack(observation, binary), binary=binary)
 
     def _parse_action(self, request: Request) -> Any:
         parse = self._spec.parse_action_binary if request.binary else self._spec.parse_action
@@ -127,7 +127,7 @@ class Session:
         if not is_observation(observation):
             raise self._wrong("reset", observation)
         self._episode.began()
-        return Reply("observation", pack(observation, *[True] * binary), binary=binary)
+        return Reply("observation", pack(observation, binary), binary=binary)
 
     def _get_state(self) -> object:
         state: Any = self.environment.state
@@ -136,7 +136,7 @@ class Session:
     def _seen(self, state: object, binary: bool) -> Reply:
         if not isinstance(state, BaseModel):
             raise self._wrong("state", state)
-        return Reply("state", pack_state(state, *[True] * binary), binary=binary)
+        return Reply("state", pack_state(state, binary), binary=binary)
 
     def _failed(self, operation: str, error: Exception) -> EnvironmentFailed:
         logger.warning(

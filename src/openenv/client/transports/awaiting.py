@@ -1,37 +1,34 @@
-"""A WebSocket on an event loop."""
+"""A WebSocket on an event loop, as a client uses it: one call at a time, of either version."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
+import math
+import time
 import weakref
-from typing import Any
+from collections import deque
+from collections.abc import Callable
 
 from openenv.client.endpoint import Endpoint
+from openenv.client.transports.stream import Stream
 from openenv.protocol.client import raise_uninvited
+from openenv.protocol.envelope import Frame
+from openenv.protocol.errors import OpenEnvError, ProtocolError, SessionLost
 
-if sys.version_info >= (3, 11):
-    from asyncio import timeout as within
-else:
-    from async_timeout import timeout as within
-
-CLOSE_HANDSHAKE_S = 1.0
-"""How long a server that is gone may take to say so; a session's end is waited for longer."""
+MAX_UNINVITED = 16
+"""Messages that may come while nobody listens, before the server is taken for broken."""
 
 
 class AwaitingSocket:
-    """One open connection, used on the loop that opened it.
+    """One open connection, used on the loop that opened it."""
 
-    Args:
-        endpoint: how it was made.
-        connection: an open `websockets` connection.
-    """
-
-    def __init__(self, endpoint: Endpoint, connection: Any) -> None:
-        self.connection = connection
+    def __init__(self, endpoint: Endpoint, stream: Stream, inbox: Inbox) -> None:
         self.loop = asyncio.get_running_loop()
         self._endpoint = endpoint
+        self._stream = stream
+        self._inbox = inbox
+        self._finalizer = weakref.finalize(self, _from_any_thread, self.loop, stream.abort)
 
     @classmethod
     async def open(cls, endpoint: Endpoint) -> AwaitingSocket:
@@ -40,80 +37,135 @@ class AwaitingSocket:
         Raises:
             ConnectFailed: it could not.
         """
-        from websockets.asyncio.client import connect
-        from websockets.exceptions import InvalidHandshake, InvalidStatus
+        inbox = Inbox()
+        return cls(endpoint, await Stream.open(endpoint, inbox.take, inbox.lose), inbox)
 
-        opening = connect(
-            endpoint.ws_url,
-            additional_headers=dict(endpoint.headers),
-            open_timeout=endpoint.connect_timeout,
-            ping_interval=endpoint.ping_interval,
-            ping_timeout=endpoint.ping_timeout,
-            close_timeout=CLOSE_HANDSHAKE_S,
-            max_size=endpoint.max_message_bytes,
-            compression=None,
-            proxy=endpoint.proxy,
-            process_exception=lambda error: error,
-        )
-        try:
-            opened = cls(endpoint, await opening.__aenter__())
-        except InvalidStatus as error:
-            raise endpoint.failed(error, error.response.status_code) from None
-        except (OSError, InvalidHandshake, asyncio.TimeoutError) as error:
-            raise endpoint.failed(error) from error
-        weakref.finalize(opened, _drop, opened.loop, opened.connection.transport)
-        return opened
+    @property
+    def subprotocol(self) -> str | None:
+        """What the server chose of what was offered."""
+        return self._stream.subprotocol
 
-    async def exchange(self, frame: str, timeout_s: float) -> str | bytes:
+    async def exchange(self, frame: str, timeout_s: float) -> Frame:
         """Sends a frame and returns the frame that answers it; otherwise as `BlockingSocket`."""
-        from websockets.exceptions import ConnectionClosed
-
+        inbox, heard = self._inbox, deque[Frame]()
         try:
-            async with within(timeout_s):
-                if self._has_uninvited():
-                    raise_uninvited(await self.connection.recv(decode=False))
-                with contextlib.suppress(ConnectionClosed):  # it may have said why it left
-                    await self.connection.send(frame)
-                answer: str | bytes = await self.connection.recv(decode=False)
-                return answer
-        except (TimeoutError, asyncio.TimeoutError):
-            self.abort()
-            raise self._endpoint.late(timeout_s) from None
-        except ConnectionClosed as error:
-            end = error.rcvd or error.sent
-            raise self._endpoint.closed(
-                end.code if end else None, end.reason if end else ""
-            ) from error
+            if (uninvited := inbox.oldest()) is not None:
+                raise_uninvited(uninvited)
+            with contextlib.suppress(SessionLost):  # it may have said why it left
+                self._stream.send(frame)
+            deadline = time.monotonic() + timeout_s
+            if not await inbox.listen(heard.append, lambda: bool(heard), deadline):
+                raise self._endpoint.late(timeout_s)
+            return heard.popleft()
         except BaseException:
             self.abort()
             raise
 
     async def close(self, goodbye: str, timeout_s: float) -> None:
         """Says goodbye and waits until the server has freed the session, or time is up."""
-        from websockets.exceptions import ConnectionClosed
+        await self._stream.close(goodbye, timeout_s)
 
-        try:
-            async with within(timeout_s):
-                await self.connection.send(goodbye)
-                await self.connection.wait_closed()
-        except (ConnectionClosed, TimeoutError, asyncio.TimeoutError):
-            pass
-        finally:
-            self.abort()
+    async def transmit(
+        self,
+        frames: list[Frame],
+        receive: Callable[[Frame], None],
+        done: Callable[[], bool],
+        deadline: float,
+    ) -> bool:
+        """Sends frames and has those received that come, until it is done or time is up.
+
+        Raises:
+            SessionLost: the connection has ended.
+        """
+        for frame in frames:
+            self._stream.send(frame)
+        return await self._inbox.listen(receive, done, deadline)
+
+    def keep(self, heartbeat: Frame, farewell: Frame) -> None:
+        """What to send when it is quiet, and when nobody holds the connection any more."""
+        self._stream.keep_with(heartbeat)
+        self._finalizer.detach()
+        self._finalizer = weakref.finalize(
+            self, _from_any_thread, self.loop, self._stream.part, farewell
+        )
 
     def abort(self) -> None:
         """Drops the connection without a word."""
-        transport = getattr(self.connection, "transport", None)
-        if transport is not None:
-            transport.abort()
-
-    def _has_uninvited(self) -> bool:
-        """Whether a frame came in that nobody asked for; `websockets` has no public way to ask."""
-        received = getattr(self.connection, "recv_messages", None)
-        return len(getattr(received, "frames", ())) > 0
+        self._finalizer.detach()
+        self._stream.abort()
 
 
-def _drop(loop: asyncio.AbstractEventLoop, transport: asyncio.WriteTransport) -> None:
-    """Drops the connection of a client that was given up without `close()`, from any thread."""
+class Inbox:
+    """What a connection gives, for the one who listens or for the next one who will."""
+
+    def __init__(self) -> None:
+        self._messages: deque[Frame] = deque()
+        self._receive: Callable[[Frame], None] | None = None
+        self._done: Callable[[], bool] = bool
+        self._waiter: asyncio.Future[bool] | None = None
+        self._lost: OpenEnvError | None = None
+
+    def take(self, message: Frame) -> None:
+        """A message came."""
+        waiter, receive = self._waiter, self._receive
+        if waiter is None or receive is None or waiter.done():
+            self._messages.append(message)
+            if len(self._messages) > MAX_UNINVITED:
+                raise ProtocolError("the server sends messages that nobody asked for")
+            return
+        try:
+            receive(message)
+        except OpenEnvError as error:
+            waiter.set_exception(error)
+        else:
+            if self._done():
+                waiter.set_result(True)
+
+    def lose(self, error: OpenEnvError) -> None:
+        """The connection has ended."""
+        self._lost = error
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_exception(error)
+
+    def oldest(self) -> Frame | None:
+        """A message that came while nobody listened."""
+        return self._messages.popleft() if self._messages else None
+
+    async def listen(
+        self, receive: Callable[[Frame], None], done: Callable[[], bool], deadline: float
+    ) -> bool:
+        """Has messages received until it is done, or time is up; whether it is done.
+
+        Raises:
+            SessionLost: the connection has ended before that.
+        """
+        while (message := self.oldest()) is not None:
+            receive(message)
+        if done():
+            return True
+        if self._lost is not None:
+            raise self._lost
+        loop = asyncio.get_running_loop()
+        self._waiter, self._receive, self._done = loop.create_future(), receive, done
+        timer = None
+        if deadline < math.inf:
+            timer = loop.call_later(deadline - time.monotonic(), _expire, self._waiter)
+        try:
+            return await self._waiter
+        finally:
+            self._waiter = self._receive = None
+            if timer is not None:
+                timer.cancel()
+
+
+def _expire(waiter: asyncio.Future[bool]) -> None:
+    if not waiter.done():
+        waiter.set_result(False)
+
+
+def _from_any_thread(
+    loop: asyncio.AbstractEventLoop, end: Callable[..., None], *arguments: Frame
+) -> None:
+    """Ends the connection of a client that was given up without `close()`."""
     with contextlib.suppress(RuntimeError):  # the loop has closed, and its connections with it
-        loop.call_soon_threadsafe(transport.abort)
+        loop.call_soon_threadsafe(end, *arguments)
