@@ -168,6 +168,20 @@ def test_a_message_there_and_back(side: Side, size: int, kind: str) -> None:
     assert (payload.decode() if opcode is Opcode.TEXT else payload) == message
 
 
+@pytest.mark.parametrize("side", [SERVER, CLIENT])
+def test_a_small_bound_holds_for_small_frames(side: Side) -> None:
+    for size in (9, 10, 11):
+        seen: list[bool] = []
+        cutter = Cutter(
+            masked=side is SERVER,
+            max_size=10,
+            take=lambda text, payload, seen=seen: seen.append(True),  # type: ignore[misc]
+            leave=lambda data, seen=seen: bool(seen.append(False)),  # type: ignore[misc]
+        )
+        cutter.feed(frame(side, 2, bytes(size)))
+        assert seen == [size <= 10]
+
+
 def test_masks_differ_from_frame_to_frame() -> None:
     assert len({framed(b"", masked=True)[0] for _ in range(10)}) == 10
 

@@ -76,6 +76,7 @@ class Cutter:
         self._take = take
         self._leave = leave
         self._tiny = 2 + self._key_size
+        self._end_of_tiny = self._tiny + min(SHORT, max_size + 1)
         self._idle = True
         self._kept = b""
         self._text = False
@@ -91,7 +92,7 @@ class Cutter:
         tiny = self._tiny
         if (
             self._idle
-            and tiny <= size < tiny + SHORT
+            and tiny <= size < self._end_of_tiny
             and data[1] == size - tiny + self._bit
             and WHOLE_TEXT <= data[0] <= WHOLE_BINARY
         ):

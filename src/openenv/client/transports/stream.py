@@ -104,15 +104,9 @@ class Stream(asyncio.Protocol):
         self._transport.writelines(self._websocket.frame(frame))
 
     async def drain(self) -> None:
-        """Waits until the server has taken enough for more to be sent.
-
-        Raises:
-            SessionLost: the connection has ended.
-        """
+        """Waits until the server has taken enough for more to be sent, or the connection ends."""
         if self._room is not None:
             await asyncio.wait([self._room, self._gone], return_when=asyncio.FIRST_COMPLETED)
-        if self.is_over:
-            raise self.end
 
     async def close(self, goodbye: str | bytes | None, timeout_s: float) -> None:
         """Says goodbye and waits until the server has closed the connection, or time is up.
@@ -143,9 +137,8 @@ class Stream(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+    def connection_made(self, transport: Any) -> None:
         """Begins the handshake."""
-        assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._flush()
 
@@ -237,11 +230,10 @@ class Stream(asyncio.Protocol):
         now = time.monotonic()
         websocket.keep_alive(now)
         self._flush()
-        due = websocket.next_look
         if websocket.is_over:
             self._lose()
-        elif due is not None:
-            self._timer = self._loop.call_later(max(due - now, 0.001), self._keep_alive)
+        elif (pause := websocket.pause(now)) is not None:
+            self._timer = self._loop.call_later(pause, self._keep_alive)
 
 
 async def _connect(endpoint: Endpoint, stream: Stream) -> None:

@@ -125,26 +125,28 @@ class WebSocket:
             self._protocol.fail(code, reason)
             self._cutter.stop()
 
-    @property
-    def next_look(self) -> float | None:
-        """When `keep_alive` has something to do, if nothing comes; `None` never."""
-        if self._answer_due is not None:
-            return self._answer_due
+    def pause(self, now: float) -> float | None:
+        """How long `keep_alive` may wait before it is called again; `None` for ever."""
         interval = self._endpoint.ping_interval
-        return None if interval is None else self._quiet_since + interval
+        if interval is None:
+            return None
+        due = self._answer_due
+        left = self._quiet_since + interval - now if due is None else min(interval, due - now)
+        return max(left, 0.0)
 
     def keep_alive(self, now: float) -> None:
         """Asks for a sign of life after some quiet; without one the connection is given up."""
-        due = self.next_look
-        if due is None or now < due or self._protocol.state is not OPEN:
+        interval = self._endpoint.ping_interval
+        if interval is None or self._protocol.state is not OPEN:
             return
         if self._answer_due is not None:
-            self.fail(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
-            return
-        self._ask()
-        self._quiet_since = now
-        if self._endpoint.ping_timeout is not None:
-            self._answer_due = now + self._endpoint.ping_timeout
+            if now >= self._answer_due:
+                self.fail(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
+        elif now >= self._quiet_since + interval:
+            self._ask()
+            self._quiet_since = now
+            if self._endpoint.ping_timeout is not None:
+                self._answer_due = now + self._endpoint.ping_timeout
 
     def _ask(self) -> None:
         if self.heartbeat is None:
