@@ -43,8 +43,10 @@ The floors run no environment. `tcp`, `picows` and `websockets` answer each mess
 bytes as the first server in the table does, so the same bytes move both ways; `asgi` has one fixed
 answer. K steps of BlackJack are one frame of wire v2; without batches they are K sessions, each
 with its socket. A game is a reset, two hits and a stand, the same for everybody, and the reset
-counts as a step. In process, the bare calls are: validate the action, step the environment,
-serialize what it gives. A picture is an `NDArray` for us and nested lists for the peer.
+counts as a step. Steps/s per server core are steps per second of the server's CPU time. In
+process, the bare calls are: validate the action, step the environment, serialize what it gives. A
+picture is an `NDArray` for us and nested lists for the peer. A connection is cut by a proxy on
+loopback as the step passes, half of them before it has reached the server, half after.
 """
 
 

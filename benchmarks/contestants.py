@@ -102,6 +102,7 @@ CONTESTANTS = (
         1000,
         loads=_loads("batch", "half"),
         clients=CLIENTS,
+        options={"protocol": "v1"},
     ),
     Contestant(
         "thread",
@@ -111,6 +112,7 @@ CONTESTANTS = (
         200,
         64,
         clients=CLIENTS,
+        options={"protocol": "v1"},
     ),
     Contestant("process", "ours, a process for each session, wire v1", "process", "v1", 8, 64),
     Contestant(
