@@ -85,6 +85,7 @@ CONTESTANTS = (
         1000,
         loads=EVERYTHING,
         clients=CLIENTS,
+        games="pool",
     ),
     Contestant(
         "v2 json",

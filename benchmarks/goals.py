@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from contestants import IN_PROCESS
 
@@ -133,16 +132,3 @@ V1_GOALS = (
     Goal("`from openenv.core import EnvClient`, CPU s", "import.client.cpu_s", "ours", 0.25),
     Goal("`openenv --help`, CPU s", "help.cpu_s", "ours", 0.4),
 )
-
-
-def rows(goals: Sequence[Goal], results: Results) -> list[list[str]]:
-    """Each goal that was measured: title, limit, median and range, at best, whether reached."""
-    found = []
-    for goal in goals:
-        if values := goal.values(results):
-            value = median(values)
-            mark = "✓" if goal.reached(value) else "✗"
-            best = f"{goal.at_best(results):.3g}"
-            spread = f"{value:.3g} ({min(values):.3g}–{max(values):.3g})"
-            found.append([goal.title, goal.wanted, spread, best, mark])
-    return found

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from goals import V1_GOALS, V2_GOALS, Goal, Results, rows
+from goals import V1_GOALS, V2_GOALS, Goal, Results
 
 SPEED = {"rate": "steps/s", "p50_us": "p50 µs", "p99_us": "p99 µs"}
 LOAD = {**SPEED, "server_us": "server CPU µs/step", "client_us": "generator CPU µs/step"}
@@ -118,9 +118,15 @@ def grid(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 def goals(results: Results) -> str:
     """Each goal beside what was measured."""
 
+    def line(goal: Goal, values: Sequence[float]) -> list[str]:
+        mark = "✓" if goal.reached(median(values)) else "✗"
+        return [goal.title, goal.wanted, cell(values), number(goal.at_best(results)), mark]
+
     def section(title: str, wanted: Sequence[Goal]) -> str:
         head = ["goal", "wanted", "measured", "at best", ""]
-        return f"## {title}\n\n{grid(head, rows(wanted, results))}"
+        measured = ((goal, goal.values(results)) for goal in wanted)
+        lines = [line(goal, values) for goal, values in measured if values]
+        return f"## {title}\n\n{grid(head, lines)}"
 
     return f"{section('Goals', V2_GOALS)}\n\n{section('Goals of wire v1', V1_GOALS)}"
 
