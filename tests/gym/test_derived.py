@@ -8,8 +8,7 @@ import pytest
 from gymnasium import Space, spaces
 from pydantic import BaseModel, Field, create_model
 
-from openenv import Observation
-from openenv.env.ndarray import NDArray
+from openenv import NDArray, Observation
 from openenv.gym.derived import derived
 from openenv.gym.fields import FieldsCodec
 from openenv.server.info import json_schema

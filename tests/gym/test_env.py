@@ -20,12 +20,12 @@ from openenv import (
     EnvClient,
     Environment,
     GenericEnvClient,
+    NDArray,
     Observation,
     ResetRequired,
     State,
     local,
 )
-from openenv.env.ndarray import NDArray
 from openenv.gym import GymEnv, served
 from tests.gym.worlds import Countdown
 from tests.serving import serving

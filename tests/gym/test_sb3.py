@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openenv import ConfigurationError
+from openenv import ConfigurationError, EnvPool
 from openenv.gym import VectorEnv, served
-from openenv.rollout.pool import EnvPool
 from tests.gym.worlds import Countdown
 from tests.serving import serving
 

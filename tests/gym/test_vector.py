@@ -13,9 +13,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from blackjack_env import BlackJackEnv
 from blackjack_env.server import BlackJackEnvironment
-from openenv import ConfigurationError, ResetRequired
+from openenv import ConfigurationError, EnvPool, ResetRequired
 from openenv.gym import VectorEnv, served
-from openenv.rollout.pool import EnvPool
 from tests.gym.worlds import Countdown, Mirror, same
 from tests.serving import serving
 
