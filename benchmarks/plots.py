@@ -60,7 +60,8 @@ def finish(
     axes.set_title(title, loc="left", fontsize=11)
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
-    axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    if places:
+        axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.01, 0.5))
     figure.tight_layout()
 
 
