@@ -2,7 +2,8 @@
 
 <!-- test: file NAME -->     the next block is the content of a file of that name
 <!-- test: compile -->       the next block is only compiled: it would run for ever
-<!-- test: frames URL -->    the next block is sent (→) and answered (←) over a WebSocket
+<!-- test: frames URL -->    the next block is sent (→) and answered (←) over a WebSocket; a
+                             subprotocol may follow the address
 <!-- test: setup             the comment's own lines are run, and no reader sees them
 CODE -->
 """

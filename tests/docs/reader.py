@@ -78,8 +78,9 @@ class Reader:
         assert not missing, f"{self.page.name}:{block.line} printed {printed.getvalue()!r}"
 
     def _frames(self, block: Block) -> None:
-        url = self._addressed(block.order.removeprefix("frames ").replace("ws:", "http:"))
-        with connect(url.replace("http:", "ws:"), proxy=None) as socket:
+        address, *subprotocols = block.order.removeprefix("frames ").split()
+        url = self._addressed(address.replace("ws:", "http:")).replace("http:", "ws:")
+        with connect(url, proxy=None, subprotocols=subprotocols or None) as socket:
             for line in block.text.splitlines():
                 if line.startswith("→ "):
                     socket.send(line.removeprefix("→ "))
