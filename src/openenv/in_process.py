@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from openenv._flow import adrive
 from openenv.client.env_client import EnvClient
 from openenv.client.running import inside_a_loop
 from openenv.env.environment import Environment
 from openenv.env.models import Action, Observation, State
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import InvalidRequest, ModeError
-from openenv.protocol.messages import Request, error_reply, parse_request
-from openenv.runtime.host import BlockingCalls, await_if_needed, session_factory
+from openenv.protocol.messages import Reply, Request, error_reply, parse_request
+from openenv.runtime.host import BlockingCalls, session_factory
 from openenv.runtime.session import Session
 
 ActT = TypeVar("ActT", bound=Action)
@@ -83,14 +82,14 @@ class LocalTransport:
         if isinstance(request, str):
             return request
         try:
-            return self._calls.drive(self._session.serve(request)).frame()
+            return self._calls.settle(self._session.serve(request)).frame()
         except BaseException:  # Ctrl-C or an alarm in the environment: nobody goes on with it
             self.close("", timeout_s)
             raise
 
     def close(self, goodbye: str, timeout_s: float) -> None:
         """Closes the environment."""
-        self._calls.drive(self._session.close())
+        self._calls.settle(self._session.close())
         self._calls.close()
 
     def abort(self) -> None:
@@ -111,14 +110,16 @@ class AwaitedLocalTransport:
         if isinstance(request, str):
             return request
         try:
-            return (await adrive(self._session.serve(request), await_if_needed)).frame()
+            outcome = self._session.serve(request)
+            return (outcome if isinstance(outcome, Reply) else await outcome).frame()
         except BaseException:  # cancelled
             await self.close("", timeout_s)
             raise
 
     async def close(self, goodbye: str, timeout_s: float) -> None:
         """Closes the environment."""
-        await adrive(self._session.close(), await_if_needed)
+        if (closing := self._session.close()) is not None:
+            await closing
 
     def abort(self) -> None:
         """Nothing: there is no connection to drop."""

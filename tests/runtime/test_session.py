@@ -1,5 +1,6 @@
 """What each request means to an environment. Flows are driven by hand: no loop, no thread."""
 
+import asyncio
 import json
 import logging
 import math
@@ -9,7 +10,6 @@ import pytest
 from pydantic import field_validator
 
 from openenv import Action, Environment, Observation, State
-from openenv._flow import drive
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import (
     ResetRequired,
@@ -33,9 +33,8 @@ class Served:
     def ask(
         self, op: Operation, data: dict[str, Any] | None = None, timeout_s: float | None = None
     ) -> tuple[str, Any]:
-        reply: Reply = drive(
-            self.session.serve(Request(op, data or {}, timeout_s)), lambda call: call()
-        )
+        reply = self.session.serve(Request(op, data or {}, timeout_s))
+        assert isinstance(reply, Reply)
         assert not reply.ends_session
         return reply.type, json.loads(reply.body)
 
@@ -56,14 +55,16 @@ def code(answer: tuple[str, Any]) -> str:
     return str(answer[1]["code"])
 
 
-def test_an_effect_is_a_call_to_be_made_where_the_environment_lives() -> None:
-    world = World()
-    flow = Session(world, EnvSpec.of(World)).serve(Request("step", {"what": "echo", "arg": 1}))
-    call = next(flow)
-    assert call() == Seen(value=1)
-    with pytest.raises(StopIteration) as stop:
-        flow.send(Seen(value=2))
-    assert json.loads(stop.value.value.body)["observation"]["value"] == 2
+def test_what_an_environment_awaits_is_awaited_by_whoever_asked() -> None:
+    class Awaiting(World):
+        async def step_async(self, *args: Any, **kwargs: Any) -> Seen:
+            await asyncio.sleep(0)
+            return Seen(value=2)
+
+    session = Session(Awaiting(), EnvSpec.of(Awaiting))
+    pending = session.serve(Request("step", {"what": "echo", "arg": 1}))
+    assert not isinstance(pending, Reply)
+    assert json.loads(asyncio.run(pending).body)["observation"]["value"] == 2
 
 
 def test_reset_step_and_state() -> None:
@@ -395,11 +396,11 @@ def test_close_closes_once_and_what_it_raises_is_only_logged(
             raise OSError("device busy")
 
     session = Session(Closing(), EnvSpec.of(Closing))
-    drive(session.close(), lambda call: call())
+    assert session.close() is None
     assert [r.getMessage() for r in caplog.records] == ["Closing.close() failed"]
 
 
 def test_an_instance_that_others_share_is_not_closed_with_a_session() -> None:
     instance = World()
     session = Session(instance, EnvSpec.of(instance))
-    assert list(session.close()) == []
+    assert session.close() is None

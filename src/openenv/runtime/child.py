@@ -34,8 +34,8 @@ def main() -> None:
     _write(replies, Reply("ready", b""))
     calls = BlockingCalls()
     while (question := _read(requests)) is not None:
-        _write(replies, calls.drive(session.serve(decode_question(question))))
-    calls.drive(session.close())
+        _write(replies, calls.settle(session.serve(decode_question(question))))
+    calls.settle(session.close())
     calls.close()
 
 

@@ -6,17 +6,16 @@ import asyncio
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from openenv._flow import Flow, adrive, drive
 from openenv.env.environment import Environment
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
-from openenv.runtime.faults import Call, authors_traceback, contained, ended, is_awaitable, text_of
+from openenv.runtime.faults import authors_traceback, contained, ended, text_of
 from openenv.runtime.session import Session
 
 logger = logging.getLogger("openenv.session")
@@ -91,22 +90,11 @@ class InlineHost(Host):
         """The reply itself, unless the environment awaits something on the way to it."""
         if self._session is None:
             raise HostCrashed("the environment was closed")
-        flow = self._session.serve(request)
-        try:
-            call = next(flow)
-            while True:
-                try:
-                    value = call()
-                except Exception as error:  # noqa: BLE001  # see drive()
-                    call = flow.throw(error)
-                    continue
-                if is_awaitable(value):
-                    self._running = asyncio.ensure_future(_finish(flow, value))
-                    return self._running
-                call = flow.send(value)
-        except StopIteration as stop:
-            reply: Reply = stop.value
-            return reply
+        outcome = self._session.serve(request)
+        if isinstance(outcome, Reply):
+            return outcome
+        self._running = asyncio.ensure_future(outcome)
+        return self._running
 
     async def close(self) -> None:
         """Gives up what the environment awaits, and closes it."""
@@ -114,8 +102,8 @@ class InlineHost(Host):
         if self._running is not None and not self._running.done():
             self._running.cancel()
             await asyncio.wait([self._running])
-        if session is not None:
-            await adrive(session.close(), await_if_needed)
+        if session is not None and (closing := session.close()) is not None:
+            await closing
 
     def kill(self) -> bool:
         """Cancels what the environment awaits, which it may ignore."""
@@ -124,53 +112,26 @@ class InlineHost(Host):
         return False
 
 
-async def await_if_needed(call: Call) -> object:
-    """Makes a call, and awaits what it gives if that is needed."""
-    value = call()
-    return await value if is_awaitable(value) else value
-
-
-async def _finish(flow: Flow[Call, Reply], pending: Awaitable[object]) -> Reply:
-    """The rest of a flow whose current call is already under way."""
-    try:
-        while True:
-            try:
-                value = await pending
-            except Exception as error:  # noqa: BLE001  # see drive()
-                call = flow.throw(error)
-            else:
-                call = flow.send(value)
-            pending = await_if_needed(call)
-    except StopIteration as stop:
-        reply: Reply = stop.value
-        return reply
-    finally:
-        flow.close()
-
-
 class BlockingCalls:
     """Makes calls in one thread, and keeps the event loop there that awaited ones need."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def drive(self, flow: Flow[Call, ResultT]) -> ResultT:
-        """Runs a flow to its end in this thread."""
-        return drive(flow, self._perform)
+    def settle(self, outcome: ResultT | Coroutine[Any, Any, ResultT]) -> ResultT:
+        """What a call gave, after awaiting it in this thread if that is needed."""
+        if not isinstance(outcome, Coroutine):
+            return outcome
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        result: ResultT = self._loop.run_until_complete(outcome)
+        return result
 
     def close(self) -> None:
         """Closes the event loop, if there was need of one, and ends what was left running on it."""
         if self._loop is not None:
             self._loop.run_until_complete(_end_tasks())
             self._loop.close()
-
-    def _perform(self, call: Call) -> object:
-        value = call()
-        if not is_awaitable(value):
-            return value
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-        return self._loop.run_until_complete(_settle(value))
 
 
 async def _end_tasks() -> None:
@@ -179,10 +140,6 @@ async def _end_tasks() -> None:
         task.cancel()
     await asyncio.gather(*left, return_exceptions=True)
     await asyncio.get_running_loop().shutdown_asyncgens()
-
-
-async def _settle(value: Awaitable[object]) -> object:
-    return await value
 
 
 class Worker:
@@ -265,9 +222,9 @@ class ThreadHost(Host):
     def _serve(self, request: Request) -> Reply:
         if self._session is None:
             raise HostCrashed("the environment was closed")
-        return self._worker.calls.drive(self._session.serve(request))
+        return self._worker.calls.settle(self._session.serve(request))
 
     def _end(self) -> None:
         session, self._session = self._session, None
         if session is not None:
-            self._worker.calls.drive(session.close())
+            self._worker.calls.settle(session.close())

@@ -1,26 +1,35 @@
-"""What each request means to an environment, as a flow of calls into it."""
+"""What each request means to an environment: the call into it, and the reply."""
 
 from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from openenv._flow import Flow
 from openenv.env.models import State, is_done, is_observation, pack, pack_state
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
 from openenv.protocol.episode import Episode
 from openenv.protocol.errors import ENDING_CODES, EnvironmentFailed, Json, SessionError
 from openenv.protocol.messages import Reply, Request, error_reply
 from openenv.protocol.wire import ResetRequest
-from openenv.runtime.faults import Call, authors_traceback, contained, failed, invalid
+from openenv.runtime.faults import (
+    Call,
+    authors_traceback,
+    contained,
+    failed,
+    invalid,
+    is_awaitable,
+)
 
 logger = logging.getLogger("openenv.session")
 
+_CLOSE_FAILED = "%s.close() failed"
+Answer = Callable[[object, bool], Reply]
+"""Makes the reply of what a call gave; whether as MessagePack."""
 
 _ADVICE: dict[type, str] = {
     tuple: ": return MyObservation(..., reward=..., done=...), not Gymnasium's tuple",
@@ -32,8 +41,8 @@ _ADVICE: dict[type, str] = {
 class Session:
     """One client's hold on one environment: it turns requests into calls and results into replies.
 
-    It holds no thread, clock or socket. A host builds it where the environment lives and drives
-    its flows there.
+    It holds no thread, clock or socket. A host builds it where the environment lives and asks it
+    there.
     """
 
     def __init__(
@@ -51,11 +60,14 @@ class Session:
             self._state: State = spec.state()
             environment.__dict__["_session_state"] = self._state
 
-    def serve(self, request: Request) -> Flow[Call, Reply]:
-        """Answers a request. Whatever goes wrong becomes an `error` reply; the session lives."""
+    def serve(self, request: Request) -> Reply | Coroutine[Any, Any, Reply]:
+        """Answers a request: at once, or with something to await if the environment awaits.
+
+        Whatever goes wrong becomes an `error` reply; the session lives.
+        """
         operation = request.op
         call: Call
-        answer: Callable[[object, bool], Reply]
+        answer: Answer
         try:
             if operation == "step":
                 call, answer = self._step(request), self._stepped
@@ -64,19 +76,36 @@ class Session:
             else:
                 call, answer = self._get_state, self._seen
             try:
-                value = yield partial(contained, call)
-            except Exception as error:  # of the author's code: it becomes typed
-                if isinstance(error, SessionError) and error.code not in ENDING_CODES:
-                    raise
-                raise self._failed(operation, error) from error
+                value = contained(call)
+            except Exception as error:
+                raise self._typed(operation, error) from error
+            if is_awaitable(value):
+                return self._answer_later(request, value, answer)
             return answer(value, request.binary)
         except SessionError as error:
             return error_reply(error)
 
-    def close(self) -> Flow[Call, None]:
+    def close(self) -> Coroutine[Any, Any, None] | None:
         """Closes the environment; its own failure to do so is logged and ends nothing else."""
-        if not self._spec.shared:
-            yield from closing(self.environment)
+        return None if self._spec.shared else closing(self.environment)
+
+    async def _answer_later(
+        self, request: Request, pending: Awaitable[object], answer: Answer
+    ) -> Reply:
+        try:
+            try:
+                value = await pending
+            except Exception as error:
+                raise self._typed(request.op, error) from error
+            return answer(value, request.binary)
+        except SessionError as error:
+            return error_reply(error)
+
+    def _typed(self, operation: str, error: Exception) -> SessionError:
+        """An exception of the author's code as one that can cross the wire."""
+        if isinstance(error, SessionError) and error.code not in ENDING_CODES:
+            return error
+        return self._failed(operation, error)
 
     def _step(self, request: Request) -> Call:
         """The call that takes a step, of a valid action in a running episode."""
@@ -169,9 +198,19 @@ class Session:
         )
 
 
-def closing(environment: AnyEnvironment) -> Flow[Call, None]:
-    """Closes an environment; its own failure to do so is logged."""
+def closing(environment: AnyEnvironment) -> Coroutine[Any, Any, None] | None:
+    """Closes an environment, or gives what does so when awaited; its failure to is logged."""
+    name = type(environment).__name__
     try:
-        yield lambda: contained(environment.close)
+        value = contained(environment.close)
     except Exception:
-        logger.warning("%s.close() failed", type(environment).__name__, exc_info=True)
+        logger.warning(_CLOSE_FAILED, name, exc_info=True)
+        return None
+    return _closing_later(name, value) if is_awaitable(value) else None
+
+
+async def _closing_later(name: str, pending: Awaitable[object]) -> None:
+    try:
+        await pending
+    except Exception:
+        logger.warning(_CLOSE_FAILED, name, exc_info=True)

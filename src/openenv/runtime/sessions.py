@@ -7,9 +7,8 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 
-from openenv._flow import adrive
 from openenv.env.environment import HostKind
-from openenv.env.spec import EnvSpec
+from openenv.env.spec import AnyEnvironment, EnvSpec
 from openenv.protocol.errors import (
     ConcurrencyConfigurationError,
     SessionExpired,
@@ -21,7 +20,6 @@ from openenv.runtime.host import (
     InlineHost,
     ThreadHost,
     Worker,
-    await_if_needed,
     session_factory,
 )
 from openenv.runtime.limits import Limits
@@ -189,11 +187,11 @@ class Sessions:
 
     async def _close_shared(self) -> None:
         """Closes the instance that outlived its sessions, on the thread that its calls ran on."""
-        flow, worker = closing(self.spec.make()), self._shared_worker
+        environment, worker = self.spec.make(), self._shared_worker
         closed: asyncio.Future[None] = (
-            asyncio.ensure_future(adrive(flow, await_if_needed))
+            asyncio.ensure_future(_close(environment))
             if worker is None
-            else worker.run(lambda: worker.calls.drive(flow))
+            else worker.run(lambda: worker.calls.settle(closing(environment)))
         )
         await asyncio.wait([closed], timeout=self.limits.close_grace)
         closed.cancel()
@@ -231,6 +229,11 @@ class Sessions:
         if self._shared_worker is None:
             self._shared_worker = Worker(f"openenv-{self.spec.name}")
         return ThreadHost(make, self._shared_worker, owns_worker=False)
+
+
+async def _close(environment: AnyEnvironment) -> None:
+    if (pending := closing(environment)) is not None:
+        await pending
 
 
 def check_capacity(spec: EnvSpec, asked: int | None) -> None:

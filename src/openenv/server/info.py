@@ -72,7 +72,7 @@ def _ask(spec: EnvSpec) -> EnvironmentMetadata:
     finally:
         if not spec.shared:
             calls = BlockingCalls()
-            calls.drive(closing(environment))
+            calls.settle(closing(environment))
             calls.close()
     if not isinstance(card, EnvironmentMetadata):
         raise EnvironmentFailed(
