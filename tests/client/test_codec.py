@@ -22,7 +22,14 @@ from openenv import (
     State,
     StepResult,
 )
-from openenv.protocol.errors import ConfigurationError, EnvironmentFailed, ProtocolError
+from openenv.env.equality import same
+from openenv.env.ndarray import NDArray
+from openenv.protocol.errors import (
+    ConfigurationError,
+    EnvironmentFailed,
+    InvalidRequest,
+    ProtocolError,
+)
 from tests.client.peers import replying, scripted
 from tests.client.ways import Ask, Way, talking
 from tests.client.worlds import Heard, Parrot, ParrotClient, Say, Tally
@@ -101,7 +108,7 @@ class CarrierClient(EnvClient[Carry, Carried, Kept]):
     """Its client."""
 
 
-@pytest.fixture(params=["socket", "local"])
+@pytest.fixture(params=["v1", "v2+json", "v2+msgpack", "local"])
 def road(request: pytest.FixtureRequest, colour: str) -> Any:
     """Gives the ways to an environment, each with a server of its own where there is one."""
 
@@ -112,7 +119,7 @@ def road(request: pytest.FixtureRequest, colour: str) -> Any:
             return
         with serving(env, **options) as served:
             way = Way(colour, f"http://127.0.0.1:{served.port}")
-            way.run(talk, way.client(client_class))
+            way.run(talk, way.client(client_class, protocol=request.param))
 
     return ways_to
 
@@ -267,15 +274,93 @@ class ScreenClient(EnvClient[Poke, Pixels, State]):
 def test_numpy(road: Any) -> None:
     async def talk(client: Any, ask: Ask) -> None:
         first = await ask(client.reset())
-        assert first.observation.image == [[0, 0, 0], [0, 0, 0]]
+        assert np.array_equal(first.observation.image, [[0, 0, 0], [0, 0, 0]])
         assert (first.observation.scalar, first.observation.flag, first.reward) == (0.5, True, 1.5)
         result = await ask(client.step(Poke(where=np.arange(3))))
-        assert (result.observation.image, result.observation.scalar) == ([0, 2, 4], 3)
+        assert np.array_equal(result.observation.image, [0, 2, 4])
+        assert result.observation.scalar == 3
         assert math.isnan(result.reward)
         assert math.isnan(result.observation.reward)
         await ask(client.step({"where": np.arange(2)}))
 
     road(Screen, talk, ScreenClient)
+
+
+class Looks(BaseModel):
+    """Written with pydantic alone."""
+
+    picture: NDArray[np.uint8, (2, None)]
+    blob: bytes = b""
+
+
+class Shift(Action):
+    by: NDArray[np.float32, (3,)]
+    looks: list[Looks] = []
+    blob: bytes = b""
+    anything: Any = None
+
+
+class Shifted(Observation):
+    place: NDArray[np.float32, (3,)]
+    looks: list[Looks] = []
+    blob: bytes = b""
+    anything: Any = None
+
+
+class Place(State):
+    place: NDArray[np.float32, (3,)] | None = None
+
+
+class Shifter(Environment[Shift, Shifted, Place]):
+    """Moves in space, by tensors."""
+
+    def reset(self, **kwargs: Any) -> Shifted:
+        self._state = Place(place=np.zeros(3))
+        return Shifted(place=self._state.place)
+
+    def step(self, action: Shift) -> Shifted:
+        assert action.by.dtype == np.float32
+        self._state.place = self._state.place + action.by
+        return Shifted(
+            place=self._state.place,
+            looks=action.looks,
+            blob=action.blob[::-1],
+            anything=action.anything,
+            reward=np.inf,
+        )
+
+    @property
+    def state(self) -> Place:
+        return self._state
+
+
+class ShifterClient(EnvClient[Shift, Shifted, Place]):
+    """Its client."""
+
+
+def test_tensors(road: Any) -> None:
+    async def talk(client: Any, ask: Ask) -> None:
+        assert (await ask(client.reset())).observation == Shifted(place=np.zeros(3))
+        looks = [Looks(picture=np.arange(6)[::-1].reshape(2, 3), blob=b"ascii")]
+        by = np.array([0.1, np.nan, -np.inf], np.float32)
+        for action in (
+            Shift(by=by, looks=looks, blob=b"\x00\xff"),
+            {"by": ["0.1", "NaN", "-Infinity"][1:] + [0], "looks": [], "blob": "AP8="},
+        ):
+            result = await ask(client.step(action))
+            assert result.observation.blob == b"\xff\x00"
+            assert result.reward == math.inf
+            expected = looks if isinstance(action, Shift) else []
+            assert same(result.observation.looks, expected)
+        state = await ask(client.state())
+        np.testing.assert_array_equal(state.place, np.array([np.nan, np.nan, -np.inf], "f4"))
+        with pytest.raises(
+            InvalidRequest, match=r"by: expected an array of shape \(3\), got \(2\)"
+        ):
+            await ask(client.step({"by": np.zeros(2)}))
+        assert (await ask(client.step(Shift(by=np.zeros(3))))).observation.blob == b""
+
+    road(Shifter, talk, ShifterClient)
 
 
 def test_what_cannot_be_sent_is_refused_and_harms_nothing(way: Way) -> None:

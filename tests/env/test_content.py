@@ -439,6 +439,21 @@ def test_strict_floats_take_no_text_but_infinity_itself() -> None:
         validate(Strict, {"pair": [1, "Infinity"]})
 
 
+class StrictSeen(Observation):
+    model_config = ConfigDict(strict=True)
+
+    colour: Colour = Colour.RED
+    deep: Deep = Deep(raw=b"abc")
+    raw: bytes = b"\xff"
+
+
+@both
+def test_strict_models_with_bytes_of_every_sort(binary: bool) -> None:
+    seen = StrictSeen(reward=1.0)
+    data = READERS[binary](pack(seen, binary))
+    assert validate(StrictSeen, unpack(StrictSeen, data)) == seen
+
+
 class ByText(BaseModel):
     kind: Literal["text"]
     value: str

@@ -9,8 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from openenv.env.ndarray import as_lists
-from openenv.env.schemas import Node, own_nodes, reachable
+from openenv.env.ndarray import is_array
+from openenv.env.schemas import Node, own_nodes, reachable, schema_of
+from openenv.env.validation import is_strict
 from openenv.protocol.msgpack import HOLED, holed, merged, plain
 
 _BARE = frozenset(
@@ -55,8 +56,8 @@ def content(
     Args:
         model: whose fields.
         exclude: those that are left out.
-        binary: it will be MessagePack for sure, so that all bytes stay bytes. Otherwise those of a
-            model whose own JSON has no base64 become the text that it has.
+        binary: it will be MessagePack for sure, so that all bytes may stay bytes. Otherwise those
+            of a model whose own JSON has no base64 become the text that it has.
 
     Raises:
         ValueError, TypeError, RecursionError: a field has no wire form.
@@ -102,8 +103,10 @@ def _layout(model: type[BaseModel], exclude: frozenset[str], binary: bool) -> La
     own = own_nodes(model)
     if own is None or own[1]["computed_fields"] or _writes_itself(*own):
         return Layout()
+    schema = schema_of(model)
+    as_text = not binary or is_strict(schema)
     kinds = {
-        name: _kinds(field, model, binary)
+        name: _kinds(list(reachable(field, schema)), model, as_text)
         for name, field in own[1]["fields"].items()
         if name not in exclude
     }
@@ -126,19 +129,18 @@ def _writes_itself(model: Node, fields: Node) -> bool:
     )
 
 
-def _kinds(field: Node, model: type[BaseModel], binary: bool) -> set[str]:
+def _kinds(inner: list[Node], model: type[BaseModel], as_text: bool) -> set[str]:
     """The kinds of the schemas in a field, named by what may come out of them."""
-    inner = list(reachable(field, model.__pydantic_core_schema__))
     kinds = {_kind(node) for node in inner}
     configs = [model.model_config, *(node["config"] for node in inner if "config" in node)]
     texts = any(config.get("ser_json_bytes") != "base64" for config in configs)
-    return kinds | {"text bytes"} if "bytes" in kinds and texts and not binary else kinds
+    return kinds | {"text bytes"} if "bytes" in kinds and texts and as_text else kinds
 
 
 def _kind(node: Node) -> str:
     kind: str = node["type"]
     if "serialization" in node:
-        return "array" if node["serialization"].get("function") is as_lists else "serialization"
+        return "array" if is_array(node) else "serialization"
     if kind == "dict" and node.get("keys_schema", {}).get("type") != "str":
         return "odd keys"
     if kind == "literal" and not _plain(node["expected"]):

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from openenv.env.content import content
 from openenv.env.equality import held, same
-from openenv.env.schemas import Node, own_nodes, reachable
+from openenv.env.ndarray import is_array
+from openenv.env.schemas import Node, own_nodes, reachable, schema_of
 from openenv.env.validation import validator
 from openenv.protocol.msgpack import attempt, pack_plain, plain
 from openenv.protocol.values import FAILURES, encode, unencodable, unusual, with_lost_numbers
@@ -222,19 +223,18 @@ def _may_hold_strangers(model: BaseModel) -> bool:
 @lru_cache(maxsize=1024)
 def _has_open_fields(model: type[BaseModel]) -> bool:
     """Whether a field but `metadata` takes models, dataclasses or anything at all."""
-    schema = model.__pydantic_core_schema__
     own = own_nodes(model)
     if own is None or model.model_config.get("extra") == "allow":
         return True
     fields = [field for name, field in own[1]["fields"].items() if name != "metadata"]
-    return any(_is_open(node) for node in reachable(fields, schema))
+    return any(_is_open(node) for node in reachable(fields, schema_of(model)))
 
 
 def _is_open(node: Node) -> bool:
-    if node["type"] == "model":
-        strings = node.get("config", {}).get("ser_json_inf_nan") == "strings"
-        return not strings
-    return node["type"] in ("any", "dataclass")
+    if node["type"] == "model" and node.get("config", {}).get("ser_json_inf_nan") != "strings":
+        return True
+    custom = "serialization" in node and not is_array(node)
+    return custom or node["type"] in ("any", "dataclass")
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)

@@ -13,6 +13,7 @@ they should see an array, name its type and give the same as a call:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,7 @@ from openenv.protocol.errors import ConfigurationError
 from openenv.protocol.msgpack import HOLED
 from openenv.protocol.tensors import is_tensor
 
+_NO_NUMBERS = {math.inf: "Infinity", -math.inf: "-Infinity"}
 _ELEMENTS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number", "c": "string"}
 
 
@@ -82,7 +84,7 @@ class ArraySpec:
         return core_schema.no_info_plain_validator_function(
             lambda value: fitted(value, dtype, self.shape),
             serialization=core_schema.plain_serializer_function_ser_schema(
-                as_lists, info_arg=True, when_used="json"
+                _as_lists, info_arg=True, when_used="json"
             ),
         )
 
@@ -105,9 +107,26 @@ class ArraySpec:
         return {**described, "dtype": self.dtype, "shape": shape}
 
 
-def as_lists(value: Any, info: core_schema.SerializationInfo) -> Any:
+def is_array(node: Any) -> bool:
+    """Whether a node of a core schema, which says how it is written, is of an array."""
+    return node["serialization"].get("function") is _as_lists
+
+
+def _as_lists(value: Any, info: core_schema.SerializationInfo) -> Any:
     """An array in JSON: its nested lists, which are left out where MessagePack holds it."""
-    return None if info.context is HOLED and is_tensor(value) else value.tolist()
+    if info.context is HOLED and is_tensor(value):
+        return None
+    finite = value.dtype.kind != "c" and numpy().isfinite(value).all()
+    return value.tolist() if finite else _texts(value.tolist())
+
+
+def _texts(part: Any) -> Any:
+    """Nested lists, in which the numbers that JSON has not are text, whatever the model says."""
+    if isinstance(part, list):
+        return list(map(_texts, part))
+    if isinstance(part, complex):
+        return str(part).strip("()")
+    return part if math.isfinite(part) else _NO_NUMBERS.get(part, "NaN")
 
 
 if TYPE_CHECKING:

@@ -6,14 +6,17 @@ dicts of nodes (a model's fields, say), or what is no schema at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 Node = dict[str, Any]
 
-_NO_SCHEMAS = frozenset({"cls", "config", "default", "expected", "function", "members", "metadata"})
+_NO_SCHEMAS = frozenset(
+    {"cls", "config", "default", "expected", "function", "members", "metadata", "serialization"}
+)
+"""Entries that are no part of the tree. How a value is written is none: it is of that node."""
 
 
 def nodes(schema: Any) -> Iterator[Node]:
@@ -37,34 +40,17 @@ def reachable(part: Any, whole: Any) -> Iterator[Node]:
                 pending.append(definitions[reference])
 
 
+def schema_of(model: type[BaseModel]) -> Any:
+    """The schema of a class, completed if that had been put off."""
+    return TypeAdapter(model).core_schema
+
+
 def own_nodes(model: type[BaseModel]) -> tuple[Node, Node] | None:
     """The node of a class and the one of its fields; `None` if it has no fields, but a root."""
-    for node in nodes(model.__pydantic_core_schema__):
+    for node in nodes(schema_of(model)):
         if node["type"] == "model" and node["cls"] is model and not node["root_model"]:
             return node, next(inner for inner in nodes(node) if inner["type"] == "model-fields")
     return None
-
-
-def rewritten(schema: Any, change: Callable[[Node, Node], Node], config: Node) -> Any:
-    """A copy of a schema in which each node is what `change` makes of it.
-
-    Args:
-        schema: a node, or what holds nodes.
-        change: takes a node whose parts are rewritten, and the configuration that holds there.
-        config: the configuration that holds here.
-    """
-    if isinstance(schema, list | tuple):
-        return type(schema)(rewritten(part, change, config) for part in schema)
-    if not isinstance(schema, dict):
-        return schema
-    if not _is_node(schema):
-        return {name: rewritten(part, change, config) for name, part in schema.items()}
-    config = schema.get("config", config)
-    made = {
-        name: part if name in _NO_SCHEMAS else rewritten(part, change, config)
-        for name, part in schema.items()
-    }
-    return change(made, config)
 
 
 def _is_node(schema: object) -> bool:

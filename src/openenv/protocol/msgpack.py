@@ -74,10 +74,10 @@ def is_plain(value: object) -> bool:
         return True
     if kind is dict:
         items: Any = value
-        return all(
-            type(key) is str and (type(item) in _SCALARS or is_plain(item))
-            for key, item in items.items()
-        )
+        for key, item in items.items():  # `all` takes twice as long
+            if type(key) is not str or not (type(item) in _SCALARS or is_plain(item)):
+                return False
+        return True
     if kind is list:
         parts: Any = value
         return _SCALARS.issuperset(map(type, parts)) or all(map(is_plain, parts))

@@ -36,8 +36,9 @@ def is_tensor(value: object) -> bool:
 
 def tensor_ext(array: Any) -> Ext:
     """An array as ext type 78. Anything but C order and little-endian bytes costs a copy."""
-    dtype = _LITTLE[array.dtype.str]
-    if array.dtype.str != dtype or not array.flags.c_contiguous:
+    own = array.dtype.str
+    dtype = _LITTLE[own]
+    if own != dtype or not array.flags.c_contiguous:
         array = array.astype(dtype, order="C")
     return Ext(TENSOR, _encode((dtype, array.shape, array.data)))
 
