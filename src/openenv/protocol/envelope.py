@@ -8,8 +8,9 @@ Unknown keys are ignored, so that the wire can grow.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from pydantic_core import from_json
@@ -20,9 +21,14 @@ from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
 from openenv.protocol.tensors import tensors
 from openenv.protocol.values import encode
 
+StructT = TypeVar("StructT", bound=msgspec.Struct)
 Frame = str | bytes
 MAX_ID = 2**53
 """Request ids and sequence numbers stay below it: every JSON reader holds them exactly."""
+
+
+_Number = Annotated[int, msgspec.Meta(ge=0, le=MAX_ID)]
+_Ordinal = Annotated[int, msgspec.Meta(ge=1, le=MAX_ID)]
 
 
 class Ask(msgspec.Struct):
@@ -37,10 +43,10 @@ class Ask(msgspec.Struct):
         data: what belongs to the operation.
     """
 
-    id: int
+    id: _Number
     op: str
-    ch: int = 0
-    seq: int | None = None
+    ch: _Number = 0
+    seq: _Ordinal | None = None
     timeout_s: float | None = None
     data: Any = None
 
@@ -49,8 +55,8 @@ class Item(msgspec.Struct):
     """One request of a batch."""
 
     op: str
-    ch: int = 0
-    seq: int | None = None
+    ch: _Number = 0
+    seq: _Ordinal | None = None
     data: Any = None
 
 
@@ -64,16 +70,41 @@ class Answer(msgspec.Struct):
     data: Any = None
 
 
+class _Written(msgspec.Struct, omit_defaults=True):
+    """A reply in its envelope, whose data is encoded already."""
+
+    type: str
+    data: msgspec.Raw
+    id: int | None = None
+    ch: int | None = None
+    seq: int | None = None
+
+
 class Encoding(Enum):
-    """The two forms of the same frames; the value is the WebSocket subprotocol that names it."""
+    """The two forms of the same frames; the value is the WebSocket subprotocol that names it.
+
+    Attributes:
+        binary: whether frames are MessagePack.
+        form: the type of a frame.
+    """
 
     MSGPACK = "openenv.v2+msgpack"
     JSON = "openenv.v2+json"
 
-    @property
-    def binary(self) -> bool:
-        """Whether frames are MessagePack."""
-        return self is Encoding.MSGPACK
+    def __init__(self, subprotocol: str) -> None:
+        self.binary = subprotocol.endswith("msgpack")
+        self.form: type[Frame] = bytes if self.binary else str
+        self.read_ask = self._reader(Ask)
+        self.read_answer = self._reader(Answer)
+
+    def _reader(self, kind: type[StructT]) -> Callable[[Frame], StructT]:
+        decoder: Any = (
+            msgspec.msgpack.Decoder(kind, ext_hook=tensors)
+            if self.binary
+            else msgspec.json.Decoder(kind)
+        )
+        decode: Callable[[Frame], StructT] = decoder.decode
+        return decode
 
     @classmethod
     def agreed(cls, subprotocol: str | None) -> Encoding | None:
@@ -90,14 +121,6 @@ _BY_NAME: dict[str | None, Encoding] = {encoding.value: encoding for encoding in
 SUBPROTOCOLS = tuple(encoding.value for encoding in Encoding)
 """What a client offers, in this order."""
 
-_ASKS: dict[Encoding, Any] = {
-    Encoding.MSGPACK: msgspec.msgpack.Decoder(Ask, ext_hook=tensors),
-    Encoding.JSON: msgspec.json.Decoder(Ask),
-}
-_ANSWERS: dict[Encoding, Any] = {
-    Encoding.MSGPACK: msgspec.msgpack.Decoder(Answer, ext_hook=tensors),
-    Encoding.JSON: msgspec.json.Decoder(Answer),
-}
 _pack = msgspec.msgpack.Encoder().encode
 
 
@@ -123,16 +146,12 @@ def decode_ask(frame: Frame, encoding: Encoding) -> Ask:
     Raises:
         InvalidRequest: it is none; `details["id"]` is there if the frame told one.
     """
-    _expect_form(frame, encoding)
-    try:
-        ask: Ask = _ASKS[encoding].decode(frame)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise _unreadable(frame, encoding, error) from None
-    if not (0 <= ask.id <= MAX_ID and 0 <= ask.ch <= MAX_ID):
-        raise _invalid("'id' and 'ch' must be whole numbers from 0 to 2^53", ask.id)
-    if ask.seq is not None and not 1 <= ask.seq <= MAX_ID:
-        raise _invalid(f"'seq' must be a whole number from 1 to 2^53, got {ask.seq}", ask.id)
-    return ask
+    if type(frame) is encoding.form:
+        try:
+            return encoding.read_ask(frame)
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+            raise _unreadable(frame, encoding, error) from None
+    raise _wrong_form(frame, encoding)
 
 
 def read_items(data: Any) -> list[Item]:
@@ -154,17 +173,11 @@ def encode_answer(
     if reply.type == "error":
         reply = _with_retryable(reply)
     body = reply.encoded(encoding.binary)
-    if not encoding.binary:
-        head = "" if ident is None else f'"id":{ident},'
-        tail = "" if seq is None else f'"seq":{seq},'
-        return f'{{{head}"type":"{reply.type}","ch":{channel},{tail}"data":{body.decode()}}}'
-    fields: Json = {} if ident is None else {"id": ident}
-    fields["type"] = reply.type
-    fields["ch"] = channel
-    if seq is not None:
-        fields["seq"] = seq
-    fields["data"] = msgspec.Raw(body)
-    return _pack(fields)
+    if encoding.binary:
+        return _pack(_Written(reply.type, msgspec.Raw(body), ident, channel, seq))
+    head = "" if ident is None else f'"id":{ident},'
+    tail = "" if seq is None else f'"seq":{seq},'
+    return f'{{{head}"type":"{reply.type}","ch":{channel},{tail}"data":{body.decode()}}}'
 
 
 def _with_retryable(reply: Reply) -> Reply:
@@ -189,11 +202,11 @@ def decode_answer(frame: Frame, encoding: Encoding) -> Answer:
         ProtocolError: it is none.
     """
     try:
-        _expect_form(frame, encoding)
-        answer: Answer = _ANSWERS[encoding].decode(frame)
+        if type(frame) is not encoding.form:
+            raise _wrong_form(frame, encoding)
+        return encoding.read_answer(frame)
     except (msgspec.DecodeError, ValueError, RecursionError, InvalidRequest) as error:
         raise ProtocolError(f"the server sent something unreadable: {error}") from error
-    return answer
 
 
 def read_answers(data: Any) -> list[Answer]:
@@ -208,14 +221,13 @@ def read_answers(data: Any) -> list[Answer]:
         raise ProtocolError(f"the server sent a batch that is none: {error}") from error
 
 
-def _expect_form(frame: Frame, encoding: Encoding) -> None:
-    if isinstance(frame, str) is encoding.binary:
-        kind = "text" if encoding.binary else "binary"
-        raise InvalidRequest(
-            f"a {kind} frame of {len(frame)} bytes is no message here: this socket speaks "
-            f"{encoding.value}",
-            code="INVALID_JSON",
-        )
+def _wrong_form(frame: Frame, encoding: Encoding) -> InvalidRequest:
+    kind = "binary" if isinstance(frame, bytes) else "text"
+    return InvalidRequest(
+        f"a {kind} frame of {len(frame)} bytes is no message here: this socket speaks "
+        f"{encoding.value}",
+        code="INVALID_JSON",
+    )
 
 
 def _unreadable(frame: Frame, encoding: Encoding, error: Exception) -> InvalidRequest:

@@ -43,6 +43,7 @@ class Seat:
     Attributes:
         session_id: its name.
         attached: a socket holds it, or may come back to it.
+        is_open: it takes requests, or will when its environment is built.
         idle_limit: how long it may do nothing, in seconds; `None` for ever.
         last_active: when its last call ended, or its environment was built.
     """
@@ -59,6 +60,7 @@ class Seat:
     ) -> None:
         self.session_id = session_id
         self.attached = attached
+        self.is_open = True
         self.idle_limit = limits.idle_timeout if attached else limits.unattached_timeout
         self.last_active = clock()
         self._host = host
@@ -72,11 +74,6 @@ class Seat:
         self._deadline = Deadline(self._overrun)
         self._closing: asyncio.Task[None] | None = None
         self._tell: Callable[[SessionError], None] | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it takes requests, or will when its environment is built."""
-        return self._stage in (Stage.STARTING, Stage.OPEN)
 
     @property
     def is_busy(self) -> bool:
@@ -124,7 +121,7 @@ class Seat:
         except Exception as error:  # noqa: BLE001  # every failure is answered
             return deliver(self._fault(error))
         if isinstance(outcome, Reply):
-            self.touch()
+            self.last_active = self._clock()
             return deliver(outcome)
         self._running = outcome
         self._deliver = deliver
@@ -227,7 +224,7 @@ class Seat:
 
     def _begin_close(self) -> asyncio.Task[None]:
         if self._closing is None:
-            self._stage = Stage.CLOSING
+            self._stage, self.is_open = Stage.CLOSING, False
             self._abandon(SessionNotFoundError(self.session_id))
             self._closing = asyncio.ensure_future(self._end())
         return self._closing

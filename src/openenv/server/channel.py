@@ -40,6 +40,8 @@ class Channel:
         number: the client's name for it.
     """
 
+    __slots__ = ("_door", "_gone", "_opening", "_session", "_socket", "_waiting", "number")
+
     def __init__(self, number: int, socket: Socket) -> None:
         self.number = number
         self._socket = socket

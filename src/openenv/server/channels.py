@@ -107,15 +107,13 @@ class Channels:
             if operation is None:
                 self._answer_other(ask)
             else:
-                self._submit(ask.ch, _request(operation, ask.data, ask.timeout_s, self), ask)
+                request = _request(operation, ask.data, ask.timeout_s, self)
+                channel = self._channels.get(ask.ch) or self._opened_on_demand(ask.ch)
+                self._outstanding += 1
+                channel.submit(request, ask.seq, ask.id)
         except SessionError as error:
             self.say(error_reply(error), ask.id, ask.ch, ask.seq)
         return None
-
-    def _submit(self, number: int, request: Request, ask: Ask) -> None:
-        channel = self._channels.get(number) or self._opened_on_demand(number)
-        self._outstanding += 1
-        channel.submit(request, ask.seq, ask.id)
 
     def _answer_other(self, ask: Ask) -> None:
         """Answers what is about channels and sockets, not about an episode."""
