@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import tracemalloc
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -69,7 +70,9 @@ def test_an_array_that_fits_is_taken_as_it_is(array: Array) -> None:
         ("uint8", np.array([1, 2], ">i4"), [1, 2]),
         ("float32", np.array([1, 2], ">f4"), [1.0, 2.0]),
         ("float64", np.array([1, 2], np.float16), [1.0, 2.0]),
-        ("int32", [np.int64(3), np.array(4)], [3, 4]),
+        ("int32", [[np.int64(3)], np.array([4])], [[3], [4]]),
+        ("float32", [[np.float32(0.5), 2], (np.float16(1), 1)], [[0.5, 2], [1, 1]]),
+        ("bool", [np.bool_(True), np.True_], [True, True]),
         ("int8", [], []),
     ],
     ids=repr,
@@ -91,10 +94,14 @@ def test_what_loses_nothing_is_converted(dtype: str, given: Any, kept: Any) -> N
         ("uint8", [True], "array_dtype"),
         ("uint8", [1j], "array_dtype"),
         ("int64", [2**63], "array_dtype"),
-        ("int64", [2**53 + 1, 0.5], "array_dtype"),
-        ("int64", [2**53 + 1, 1.0], "array_dtype"),
-        ("uint64", [2**64 - 1, -1], "array_dtype"),
-        ("uint64", [2**64], "array_dtype"),
+        ("int64", [2**53, 1.0], "array_dtype"),
+        ("int64", [2**53 + 1, 1.0], "array_type"),
+        ("float64", [2**53 + 1, 0.5], "array_type"),
+        ("uint64", [2**64 - 1, -1], "array_type"),
+        ("uint64", [2**64], "array_type"),
+        ("int64", [-(2**63) - 1], "array_type"),
+        ("uint8", [True, 2], "array_type"),
+        ("bool", [np.True_, 1], "array_type"),
         ("bool", [1, 0], "array_dtype"),
         ("float32", [True], "array_dtype"),
         ("float32", [1j], "array_dtype"),
@@ -102,7 +109,8 @@ def test_what_loses_nothing_is_converted(dtype: str, given: Any, kept: Any) -> N
         ("float16", [70000], "array_dtype"),
         ("float32", [2**24 + 1], "array_dtype"),
         ("complex64", [1e39], "array_dtype"),
-        ("float32", [None, 1.0], "array_dtype"),
+        ("float32", [None, 1.0], "array_type"),
+        ("float32", [np.array([b"1"])], "array_type"),
         ("float32", np.array([object()]), "array_dtype"),
         ("float32", np.array([b"1"]), "array_dtype"),
         ("int64", np.array(["2020-01-01"], "M8[D]"), "array_dtype"),
@@ -304,6 +312,24 @@ def test_assignment_is_validated() -> None:
     assert (seen.frame.dtype, seen.frame.shape) == (np.uint8, (2, 3))
     with pytest.raises(ValidationError, match=r"expected an array of shape \(2, 3\), got \(1\)"):
         seen.frame = [1]
+
+
+def test_long_texts_in_long_lists_take_no_room() -> None:
+    parts: list[Any] = ["x" * 100_000] + [0.5] * 100_000
+    tracemalloc.start()
+    with pytest.raises(ValidationError, match="text is no number: 'xxx"):
+        adapter("float32").validate_python(parts)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_a_default_is_sent_as_it_is_as_pydantic_does_not_validate_it() -> None:
+    class Lax(Observation):
+        array: NDArray["float32"] = [1, 2]
+
+    assert through_json(pack(Lax()))["observation"]["array"] == [1, 2]
+    assert decode_msgpack(pack(Lax(), binary=True))["observation"]["array"] == [1, 2]
 
 
 def test_faults_are_named() -> None:

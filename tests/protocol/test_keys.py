@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from openenv.protocol.errors import InvalidRequest
 from openenv.protocol.keys import HARMLESS_BYTES, MOST_PARTS, check_keys
 from openenv.protocol.msgpack import encode_msgpack
 
@@ -22,7 +23,7 @@ FILLER = b"\x00" * HARMLESS_BYTES
 def test_a_large_map_with_a_key_that_is_no_text_is_refused(key: object, around: Any) -> None:
     many: dict[object, object] = {f"key {index}": index for index in range(2000)}
     check_keys(pack(around(many | {"filler": FILLER})))
-    with pytest.raises(ValueError, match="a key that is no text"):
+    with pytest.raises(InvalidRequest, match="a key that is no text"):
         check_keys(pack(around(many | {"filler": FILLER, key: 0})))
 
 
@@ -62,7 +63,7 @@ def test_what_is_cut_off_is_left_to_the_decoder() -> None:
 
 
 def test_looking_ends() -> None:
-    with pytest.raises(ValueError, match=f"more than {MOST_PARTS} parts"):
+    with pytest.raises(InvalidRequest, match=f"more than {MOST_PARTS} parts"):
         check_keys(b"\xdd\x00\x20\x00\x00" + b"\x90" * 0x200000 + b"\xdf")
 
 
@@ -76,5 +77,5 @@ def test_looking_ends() -> None:
 )  # fmt: skip
 def test_every_value_is_passed_to_its_end(value: Any) -> None:
     bad = {str(index): 0 for index in range(1100)} | {(): 0}
-    with pytest.raises(ValueError, match="a key that is no text"):
+    with pytest.raises(InvalidRequest, match="a key that is no text"):
         check_keys(pack([value, bad, FILLER]))

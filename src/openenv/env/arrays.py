@@ -72,42 +72,60 @@ def _of_a_kind(before: str, after: str) -> bool:
 
 
 def _as_array(value: Any, dtype: np.dtype[Any]) -> Array:
-    """What numpy itself makes of a value."""
+    """A value as an array of numbers of some kind."""
     np = numpy()
-    if not (hasattr(value, "__array__") or isinstance(value, list | tuple | float | int | str)):
-        raise _misfit(
-            "array_type", f"expected a numpy array or nested lists, got a {type(value).__name__}"
-        )
     try:
-        array: Array = np.asarray(value)
-        if array.dtype.kind == "U":
-            array = np.asarray(_numbers(value, dtype.kind))
-    except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(value, list | tuple | float | int | complex | str):
+            array = _from_lists(value, dtype)
+        elif hasattr(value, "__array__"):
+            array = np.asarray(value)
+        else:
+            raise TypeError(f"expected a numpy array or nested lists, got a {type(value).__name__}")
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
         raise _misfit("array_type", f"no array of {dtype.name}: {error}") from None
     if array.dtype.kind not in "biufc" or np.ma.isMaskedArray(value):
         raise _misfit("array_dtype", f"expected {dtype.name}, got {array.dtype.name}")
     return array
 
 
-def _numbers(value: Any, kind: str) -> Any:
-    """Nested lists, in which the numbers that JSON writes as text are numbers."""
-    if isinstance(value, list | tuple):
-        return [_numbers(part, kind) for part in value]
-    if isinstance(value, str) and kind in "fc":
-        return _TEXT_NUMBERS[value] if value in _TEXT_NUMBERS else _complex(value, kind)
-    if isinstance(value, str):
-        raise ValueError(f"text is no number: {value[:40]!r}")
-    return value
+def _from_lists(value: Any, dtype: np.dtype[Any]) -> Array:
+    """Nested lists as an array of what numpy thinks fit for their numbers.
+
+    They are looked at as objects first: among text, numpy would make text of everything, and as
+    much of it for each as the longest needs.
+    """
+    np = numpy()
+    cells = np.array(value, dtype=object)
+    parts = cells.ravel().tolist()
+    kinds = set(map(type, parts))
+    if any(issubclass(kind, str) for kind in kinds):
+        parts = [_number(part, dtype) if isinstance(part, str) else part for part in parts]
+        kinds = set(map(type, parts))
+    strangers = [kind for kind in kinds if not issubclass(kind, int | float | complex | np.number)]
+    if strangers and strangers != [np.bool_]:
+        raise ValueError(f"a {strangers[0].__name__} is no number")
+    if kinds & {bool, np.bool_} and len(kinds) > 1:
+        raise ValueError("numbers and bools in one array")
+    if kinds >= {int, float} and any(type(part) is int and float(part) != part for part in parts):
+        raise ValueError("an integer among floats that is no float")
+    array = np.asarray(parts)
+    if kinds == {int} and array.dtype.kind not in "iu":  # beyond int64, in numpy < 2 even if uint64
+        array = np.asarray(parts, dtype=np.uint64 if min(parts) >= 0 else np.int64)
+    shaped: Array = array.reshape(cells.shape)
+    return shaped
 
 
-def _complex(text: str, kind: str) -> complex:
-    if kind != "c":
+def _number(text: str, dtype: np.dtype[Any]) -> complex:
+    """A number that JSON writes as text."""
+    if text in _TEXT_NUMBERS and dtype.kind in "fc":
+        return _TEXT_NUMBERS[text]
+    if dtype.kind != "c":
         raise ValueError(f"text is no number: {text[:40]!r}")
     return complex(text)
 
 
 def _fault(given: Array, array: Array) -> str:
-    """What an array has lost by its new dtype; nothing if it is empty text."""
+    """What an array has lost by its new dtype; an empty text if nothing."""
     np = numpy()
     before, after = given.dtype.kind, array.dtype.kind
     if before == "f" and after in "iu":

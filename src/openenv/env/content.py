@@ -19,7 +19,7 @@ _BARE = frozenset(
     | {"model-field", "default", "nullable", "union", "function-before"}
 )
 """Kinds of schemas whose values are wire values."""
-_OPEN = _BARE | {"any", "tuple"}
+_OPEN = _BARE | {"any", "tuple", "function-after", "function-wrap", "function-plain"}
 """Kinds of schemas whose values are written alike, whosever they are."""
 _TOLD = frozenset({"any", "serialization", "text bytes"})
 """Kinds of schemas whose values only a model's own JSON mode writes right."""

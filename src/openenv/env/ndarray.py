@@ -114,7 +114,9 @@ def is_array(node: Any) -> bool:
 
 def _as_lists(value: Any, info: core_schema.SerializationInfo) -> Any:
     """An array in JSON: its nested lists, which are left out where MessagePack holds it."""
-    if info.context is HOLED and is_tensor(value):
+    if not is_tensor(value):  # a default, say, which pydantic does not validate
+        return value
+    if info.context is HOLED:
         return None
     finite = value.dtype.kind != "c" and numpy().isfinite(value).all()
     return value.tolist() if finite else _texts(value.tolist())

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from openenv.protocol.errors import InvalidRequest
+
 HARMLESS_BYTES = 16 * 1024
 """A frame of so few bytes holds no map that takes long."""
 MOST_PARTS = 1_000_000
@@ -30,27 +32,30 @@ def check_keys(frame: bytes) -> None:
     """Looks at all keys, unless no map can be large. A frame that is cut off has none that matter.
 
     Raises:
-        ValueError: a key is no text, or the frame has too many parts to look at.
+        InvalidRequest: a key is no text, or the frame has too many parts to look at.
     """
-    if len(frame) > HARMLESS_BYTES and _LARGE_MAP.search(frame):
-        try:
-            _walk(frame)
-        except IndexError:  # cut off, or no MessagePack: the decoder will say so
-            return
+    if len(frame) <= HARMLESS_BYTES or not _LARGE_MAP.search(frame):
+        return
+    try:
+        fault = _fault(frame)
+    except IndexError:  # cut off, or no MessagePack: the decoder will say so
+        return
+    if fault:
+        raise InvalidRequest(f"Invalid MessagePack: {fault}", code="INVALID_JSON")
 
 
-def _walk(frame: bytes) -> None:
+def _fault(frame: bytes) -> str:
     at, left, in_map = 0, 1, False
     outer: list[tuple[int, bool]] = []
     for _ in range(MOST_PARTS):
         while not left:
             if not outer:
-                return
+                return ""
             left, in_map = outer.pop()
         left -= 1
         if in_map:
             if frame[at] not in _TEXT:
-                raise ValueError("a map has a key that is no text")
+                return "a map has a key that is no text"
             at += _size(frame, at)
         size = _size(frame, at)
         if size:
@@ -61,7 +66,7 @@ def _walk(frame: bytes) -> None:
         at, left = _entered(frame, at)
         if not in_map and left:
             at, left = _past_alike(frame, at, left)
-    raise ValueError(f"more than {MOST_PARTS} parts, and a large map among them")
+    return f"more than {MOST_PARTS} parts, and a large map among them"
 
 
 def _size(frame: bytes, at: int) -> int:
