@@ -10,7 +10,7 @@ from websockets.sync.client import ClientConnection
 
 from openenv.testing import Counts, Direction, FaultProxy, Faults
 from openenv.testing.fates import LARGEST_COPY_BYTES
-from tests.client.peers import raw
+from tests.client.peers import Refusals, raw
 from tests.serving import RawSocket, eventually
 from tests.testing.peers import Echo, connected, echoing, everything, hears
 from tests.testing.test_cutter import frame
@@ -240,13 +240,16 @@ def test_handshakes_are_refused_while_asked(echo: Echo) -> None:
     assert proxy.counts.connections == 2
 
 
-def test_a_refusal_is_not_for_plain_http(echo: Echo) -> None:
-    with FaultProxy(echo.url, Faults(refuse=1.0, statuses=(502,))) as proxy:
+def test_a_refusal_is_not_for_plain_http() -> None:
+    with (
+        echoing(process_request=Refusals(418, 1)) as teapot,
+        FaultProxy(teapot.url, Faults(refuse=1.0, statuses=(502,))) as proxy,
+    ):
         with pytest.raises(InvalidStatus, match="502"), connected(proxy):
             pass
         plain = http.client.HTTPConnection("127.0.0.1", int(proxy.url.rpartition(":")[2]))
         plain.request("GET", "/")
-        assert plain.getresponse().status == 426  # the server's own word: upgrade required
+        assert plain.getresponse().status == 418
         plain.close()
 
 
