@@ -49,7 +49,7 @@ def decode_msgpack(data: bytes | memoryview) -> Any:
     """
     try:
         return _decoder.decode(data)
-    except (ValueError, TypeError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, TypeError, RecursionError) as error:
         raise InvalidRequest(f"Invalid MessagePack: {error}", code="INVALID_JSON") from None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import DecodeError, Meta
 from msgspec.msgpack import Decoder, Encoder, Ext
 
 TENSOR = 78
@@ -51,7 +51,10 @@ def tensors(code: int, data: memoryview) -> Any:
     """
     if code != TENSOR:
         raise ValueError(f"ext type {code} means nothing here ({TENSOR} is a tensor)")
-    dtype, shape, raw = _parts.decode(data)
+    try:
+        dtype, shape, raw = _parts.decode(data)
+    except DecodeError as error:
+        raise ValueError(f"a tensor that is none: {error}") from None
     if dtype not in _WIRE_DTYPES:
         raise ValueError(
             f"a tensor of dtype {dtype[:20]!r}: it must be one of {', '.join(sorted(_WIRE_DTYPES))}"
