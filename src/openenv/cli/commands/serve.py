@@ -12,7 +12,8 @@ def serve(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="FILE.py, FILE.py:CLASS, MODULE:CLASS, or a directory that holds openenv.yaml.",
+            help="FILE.py, FILE.py:CLASS, MODULE:CLASS, a directory that holds openenv.yaml, or "
+            "gym:ID for an environment of Gymnasium.",
         ),
     ] = ".",
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
