@@ -295,7 +295,7 @@ def test_a_server_that_stops_reading_is_given_up_in_time(colour: str) -> None:
         talking(colour, talk, ParrotClient(base_url=url, connect_timeout_s=1000))
 
 
-def test_a_message_larger_than_the_server_reads(socket_way: Way) -> None:
+def test_a_message_larger_than_a_v1_server_reads(v1_way: Way) -> None:
     async def talk(client: Any, ask: Ask) -> None:
         await ask(client.reset())
         with pytest.raises(MessageTooLarge, match="OPENENV_MAX_MESSAGE_MB"):
@@ -305,7 +305,7 @@ def test_a_message_larger_than_the_server_reads(socket_way: Way) -> None:
         assert (await ask(client.reset(seed=1))).observation.seed == 1
 
     for _ in range(3):
-        socket_way.run(talk)
+        v1_way.run(talk)
 
 
 def test_a_flood_that_nobody_asked_for(colour: str) -> None:

@@ -1,4 +1,7 @@
-"""Calls that are broken off: no answer is ever taken for another's, and a reset heals."""
+"""Calls that are broken off: no answer is ever taken for another's, and a reset heals.
+
+What only v1 loses by it is asked of v1; see `test_patience` for v2.
+"""
 
 import asyncio
 import signal
@@ -10,7 +13,7 @@ from typing import Any
 import pytest
 
 from openenv import ReplyTimeout, SessionLost
-from openenv.client import env_client
+from openenv.client import drivers
 from openenv.protocol.errors import ConcurrentCall
 from tests.client.ways import Ask, Way, until
 from tests.client.worlds import Gate, ParrotClient, Pausing, Say
@@ -67,7 +70,7 @@ def alarm() -> Iterator[None]:
 
 @pytest.mark.parametrize("operation", ["step", "reset"])
 def test_an_alarm_in_a_call(url: str, alarm: None, operation: str) -> None:
-    with ParrotClient(base_url=url) as client:
+    with ParrotClient(base_url=url, protocol="v1") as client:
         client.reset(episode_id="first")
         client.step(Say(text="a"))
         for _ in range(3):
@@ -81,7 +84,7 @@ def test_an_alarm_in_a_call(url: str, alarm: None, operation: str) -> None:
 
 
 def test_ctrl_c_in_a_call(url: str) -> None:
-    with ParrotClient(base_url=url) as client:
+    with ParrotClient(base_url=url, protocol="v1") as client:
         client.reset(episode_id="first")
         gate = Gate()
         with pytest.raises(KeyboardInterrupt), signalled_in(gate, signal.SIGINT):
@@ -92,7 +95,7 @@ def test_ctrl_c_in_a_call(url: str) -> None:
 def test_an_interrupted_call_frees_its_slot_without_a_reset(
     parrots: Served, url: str, alarm: None
 ) -> None:
-    client = ParrotClient(base_url=url)
+    client = ParrotClient(base_url=url, protocol="v1")
     client.reset()
     gate = Gate()
     with pytest.raises(OutOfTimeError), signalled_in(gate, signal.SIGALRM):
@@ -102,9 +105,11 @@ def test_an_interrupted_call_frees_its_slot_without_a_reset(
 
 
 @pytest.mark.expects_error_log  # of the frame's parser, which an alarm may strike
-def test_alarms_at_any_moment_never_shift_an_answer(url: str, alarm: None) -> None:
+def test_alarms_at_any_moment_never_shift_an_answer(
+    url: str, protocol: str | None, alarm: None
+) -> None:
     """The alarm strikes wherever it likes: whatever is answered afterwards fits what was asked."""
-    with ParrotClient(base_url=url) as client:
+    with ParrotClient(base_url=url, protocol=protocol) as client:
         client.reset()
         asked = 0
         for strike in range(60):
@@ -126,7 +131,7 @@ def test_alarms_at_any_moment_never_shift_an_answer(url: str, alarm: None) -> No
 
 @pytest.mark.parametrize("how", ["cancel", "wait_for"])
 async def test_a_cancelled_call(parrots: Served, url: str, how: str) -> None:
-    async with Pausing(base_url=url) as client:
+    async with Pausing(base_url=url, protocol="v1") as client:
         await client.reset(episode_id="first")
         await client.step(Say(text="a"))
         gate = Gate()
@@ -154,8 +159,10 @@ async def _awaited(call: Any) -> Any:
     return await call
 
 
-async def test_a_cancelled_close_lets_go_all_the_same(parrots: Served, url: str) -> None:
-    client = Pausing(base_url=url)
+async def test_a_cancelled_close_lets_go_all_the_same(
+    parrots: Served, url: str, protocol: str | None
+) -> None:
+    client = Pausing(base_url=url, protocol=protocol)
     await client.reset()
     closing = asyncio.create_task(client.close())
     await asyncio.sleep(0)
@@ -166,7 +173,7 @@ async def test_a_cancelled_close_lets_go_all_the_same(parrots: Served, url: str)
 
 
 @pytest.mark.parametrize("patience", ["of the client", "of the call"])
-def test_a_call_that_takes_too_long(socket_way: Way, patience: str) -> None:
+def test_a_call_that_takes_too_long(v1_way: Way, patience: str) -> None:
     of_client, of_call = (0.05, None) if patience == "of the client" else (60.0, 0.05)
 
     async def talk(client: Any, ask: Ask) -> None:
@@ -181,7 +188,7 @@ def test_a_call_that_takes_too_long(socket_way: Way, patience: str) -> None:
         assert (await ask(client.reset(seed=7, timeout_s=10))).observation.seed == 7
         assert (await ask(client.step(Say(text="right"), timeout_s=10))).observation.step == 1
 
-    socket_way.run(talk, socket_way.client(message_timeout_s=of_client))
+    v1_way.run(talk, v1_way.client(message_timeout_s=of_client))
 
 
 @pytest.mark.parametrize("patience", [float("inf"), None])
@@ -297,9 +304,9 @@ def test_close_in_another_thread_lets_the_running_call_end(url: str) -> None:
 
 
 def test_close_gives_up_a_call_that_hangs(
-    socket_way: Way, parrots: Served, monkeypatch: pytest.MonkeyPatch
+    v1_way: Way, parrots: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(env_client, "CLOSE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(drivers, "CLOSE_TIMEOUT_S", 0.1)
     gate = Gate()
     lost: list[BaseException] = []
 
@@ -311,7 +318,7 @@ def test_close_gives_up_a_call_that_hangs(
 
     async def talk(client: Any, ask: Ask) -> None:
         await ask(client.reset())
-        if socket_way.colour == "awaiting":
+        if v1_way.colour == "awaiting":
             step: Any = asyncio.ensure_future(client.step(Say(gate=gate.name)))
             await until(client, ask, gate.entered.is_set)
             await client.close()
@@ -325,5 +332,5 @@ def test_close_gives_up_a_call_that_hangs(
         assert isinstance(lost[0], SessionLost)
         gate.opened.set()
 
-    socket_way.run(talk, socket_way.client(Pausing))
+    v1_way.run(talk, v1_way.client(Pausing))
     eventually(lambda: parrots.openenv.active_sessions == 0)

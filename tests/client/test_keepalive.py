@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from openenv import GenericEnvClient, SessionLost
+from openenv import ConnectFailed, GenericEnvClient, SessionLost
 from tests.client.peers import Deaf, raw
 from tests.client.ways import Ask, Way, talking, until
 from tests.client.worlds import Gate, Parrot, ParrotClient, Pausing, Say
@@ -161,7 +161,10 @@ def doomed() -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 
 def test_a_server_that_is_killed_in_a_step(
-    colour: str, doomed: tuple[str, subprocess.Popen[str]]
+    colour: str,
+    protocol: str | None,
+    doomed: tuple[str, subprocess.Popen[str]],
+    impatient: None,
 ) -> None:
     url, process = doomed
 
@@ -169,24 +172,27 @@ def test_a_server_that_is_killed_in_a_step(
         await ask(client.reset())
         os.kill(process.pid, signal.SIGSTOP)  # it takes the request and does not answer
         threading.Timer(0.1, process.kill).start()
-        with pytest.raises(SessionLost):
+        with pytest.raises(ConnectFailed if protocol is None else SessionLost):
             await ask(client.step({"text": "hi"}))
         with pytest.raises(ConnectionError):
             await ask(client.reset())
 
-    talking(colour, talk, GenericEnvClient(base_url=url, connect_retries=0))
+    talking(colour, talk, GenericEnvClient(base_url=url, connect_retries=0, protocol=protocol))
 
 
-def test_a_server_that_ends_tells_its_idle_clients(colour: str) -> None:
+def test_a_server_that_ends_tells_its_idle_clients(
+    colour: str, protocol: str | None, impatient: None
+) -> None:
     async def talk(client: Any, ask: Ask) -> None:
         await ask(client.reset())
         served.server.should_exit = True
         await until(client, ask, lambda: served.openenv.active_sessions == 0)
-        with pytest.raises(SessionLost):
+        with pytest.raises(ConnectFailed if protocol is None else SessionLost):
             await ask(client.step(Say()))
 
     with serving(Parrot) as served:
-        talking(colour, talk, Pausing(base_url=f"http://127.0.0.1:{served.port}"))
+        url = f"http://127.0.0.1:{served.port}"
+        talking(colour, talk, Pausing(base_url=url, protocol=protocol))
 
 
 async def test_a_loop_that_is_busy_elsewhere_keeps_its_connection(url: str) -> None:

@@ -109,7 +109,8 @@ async def test_an_awaiting_client_that_is_dropped_frees_its_slot(parrots: Served
 def test_the_keeper_holds_no_client(url: str) -> None:
     client = ParrotClient(base_url=url)
     client.reset()
-    socket = weakref.ref(client._socket)
+    assert client._blocking.transport is not None
+    socket = weakref.ref(client._blocking.transport)
     rounds = Rounds()
     keeper.keep(rounds)
     eventually(lambda: rounds.count >= 2)
@@ -275,7 +276,9 @@ for _ in range(10):
     child = os.fork()
     if child == 0:
         client.reset(episode_id="child")
-        os._exit(7 if client.state()["episode_id"] == "child" else 1)
+        state = client.state()
+        client.close()
+        os._exit(7 if state["episode_id"] == "child" else 1)
     codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 asking.join()
 print(json.dumps([codes, client.state()["step_count"], client.state()["episode_id"]]))

@@ -56,7 +56,7 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 def test_a_lost_episode_is_told_in_one_sentence() -> None:
     with (
         serving(Slow, limits=Limits(capacity=1)) as served,
-        GenericEnvClient(base_url=f"http://127.0.0.1:{served.port}") as env,
+        GenericEnvClient(base_url=f"http://127.0.0.1:{served.port}", protocol="v1") as env,
     ):
         env.reset()
         with pytest.raises(ReplyTimeout):

@@ -1,4 +1,4 @@
-"""The ways to use a client: blocking or awaiting, over a socket or in this process."""
+"""The ways to use a client: blocking or awaiting, over a socket (v1, v2) or in this process."""
 
 import asyncio
 import time
@@ -21,6 +21,7 @@ class Way:
 
     colour: str
     url: str | None
+    protocol: str | None = None
 
     def client(
         self, client_class: type[Any] = ParrotClient, env: Any = Parrot, **options: Any
@@ -28,6 +29,8 @@ class Way:
         """A client that has not been used yet."""
         if self.url is None:
             return local(env, client_class=client_class)
+        if self.protocol is not None:
+            options = {"protocol": self.protocol} | options
         return client_class(base_url=self.url, **options)
 
     def run(self, talk: Talk[ResultT], client: Any = None) -> ResultT:

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from openenv import Action, EnvClient, Environment, Observation, State
 from openenv._flow import Flow
-from openenv.client.conversation import Effect, Sleep
+from openenv.client.effects import Effect, Sleep
 
 PATIENCE_S = 10.0
 

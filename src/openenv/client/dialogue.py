@@ -52,8 +52,9 @@ class Dialogue:
 
     @property
     def keep(self) -> Keep:
-        """What the connection says on its own."""
-        farewell = encode_ask(Ask(HEARTBEAT_ID, "close"), self.line.encoding)
+        """What the connection says on its own, of the session that was opened last."""
+        last = max(self.channels, default=0)
+        farewell = encode_ask(Ask(HEARTBEAT_ID, "close", last), self.line.encoding)
         return Keep(self.line.heartbeat, farewell)
 
     @property
@@ -76,6 +77,7 @@ class Dialogue:
         self.channels[channel.number] = channel
         call = self.line.call(channel, "open", self._opening(wait_s=wait_s or None))
         channel.opened((yield from self.settle(call, wait)))
+        yield self.keep
 
     def settle(self, call: Call, wait: Wait) -> Flow[Effect, Json]:
         """Sends a request and waits for its answer, whatever becomes of the connection.
@@ -123,7 +125,10 @@ class Dialogue:
         self.line.end(channel, SessionGone("the client gave the session up"))
 
     def close(self, channels: Iterable[ClientChannel], wait: Wait) -> Flow[Effect, None]:
-        """Ends sessions; returns when the server has freed them, or can't be reached."""
+        """Ends sessions; returns when the server has freed them, or can't be reached.
+
+        A call that another thread or task still makes is told so.
+        """
         calls = [self.line.call(channel, "close") for channel in channels if channel.is_open]
         try:
             yield from self.until(lambda: _all_done(calls), [c.frame for c in calls], wait)
@@ -132,7 +137,7 @@ class Dialogue:
         finally:
             for call in calls:
                 self.channels.pop(call.channel.number, None)
-                self.line.abandon(call)
+                self.line.end(call.channel, SessionGone("the client was closed"))
 
     def leave(self) -> Flow[Effect, None]:
         """Lets go of the connection."""
@@ -157,12 +162,9 @@ class Dialogue:
             for channel in self.channels.values()
             if channel.is_open
         ]
-        self._broken = False
         try:
             yield from self._all_back(calls, wait)
-        except BaseException:
-            self._broken = True
-            raise
+            self._broken = False
         finally:
             for call in calls:
                 self.line.abandon(call)

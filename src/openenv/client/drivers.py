@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -128,6 +129,13 @@ class AwaitingDriver:
         transport, self.transport = self.transport, None
         if transport is not None:
             transport.abort()
+
+    def forget(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Lets go of a connection of another loop, without a word: its session goes on."""
+        transport, self.transport = self.transport, None
+        with contextlib.suppress(RuntimeError):  # that loop has closed
+            if transport is not None:
+                loop.call_soon_threadsafe(transport.abort)
 
     async def _transmit(self, asked: Transmit) -> Heard:
         transport = self._connected()

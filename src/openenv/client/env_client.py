@@ -22,7 +22,7 @@ from openenv.client.endpoint import Endpoint, normalised
 from openenv.client.modes import Colour, TwoColoured
 from openenv.client.pending import Pending
 from openenv.client.results import PendingResult, StepResult
-from openenv.protocol.envelope import SUBPROTOCOLS
+from openenv.protocol.envelope import SUBPROTOCOLS, Encoding
 from openenv.protocol.errors import ConcurrentCall, ConfigurationError, Json
 from openenv.protocol.wire import ServerMode
 
@@ -110,7 +110,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             websocket_ping_timeout_s,
             int(max_message_size_mb * 1024 * 1024),
             wait_s,
-            _offers(protocol),
+            _offers(protocol, msgpack=self._reads_msgpack),
         )
         self._message_timeout = _told(message_timeout_s)
         self._mode = settings.client_mode() if mode is None else settings.mode(mode)
@@ -311,7 +311,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         loop = getattr(self._awaiting.transport, "loop", None)
         if loop is not None and loop is not asyncio.get_running_loop():
             self._conversation.cut("it was opened on another event loop")
-            self._awaiting.transport = None
+            self._awaiting.forget(loop)
         try:
             return await adrive(flow, self._aperform)
         except BaseException as error:
@@ -350,14 +350,18 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         return await AwaitingSocket.open(self._endpoint)
 
 
-def _offers(protocol: str | None) -> tuple[str, ...]:
+def _offers(protocol: str | None, *, msgpack: bool) -> tuple[str, ...]:
     """The subprotocols of a handshake.
+
+    Args:
+        protocol: what the caller insists on.
+        msgpack: whether the client reads what MessagePack holds: bytes and arrays as they are.
 
     Raises:
         ConfigurationError: there is no such protocol.
     """
     if protocol is None:
-        return SUBPROTOCOLS
+        return SUBPROTOCOLS if msgpack else (Encoding.JSON.value,)
     wanted = tuple(name for name in SUBPROTOCOLS if name == f"openenv.{protocol}")
     if not wanted and protocol != "v1":
         known = ", ".join(["v1", *(name.removeprefix("openenv.") for name in SUBPROTOCOLS)])

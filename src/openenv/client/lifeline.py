@@ -32,9 +32,11 @@ class Lifeline:
 
     @property
     def lost(self) -> str | None:
-        """Why the session is gone; `None` while it is there."""
+        """Why there is no session; `None` while there is one."""
         ended = self._channel.ended
-        return None if ended is None else ended.message
+        if ended is not None:
+            return ended.message
+        return None if self._channel.is_open else "the last reset() opened no session"
 
     @property
     def limits(self) -> Json:

@@ -54,7 +54,7 @@ class ClientChannel:
         token: the right to come back to it.
         limits: what the server published.
         seq: the last sequence number that was used.
-        owed: how many requests that change the session are unanswered.
+        owed: the ids of requests that change the session and are unanswered.
         ended: why it cannot go on; `None` while it can.
     """
 
@@ -63,7 +63,7 @@ class ClientChannel:
     token: str | None = field(default=None, repr=False)
     limits: Json = field(default_factory=dict)
     seq: int = 0
-    owed: int = 0
+    owed: set[int] = field(default_factory=set)
     ended: SessionError | None = None
 
     @property
@@ -122,10 +122,9 @@ class Call:
         return data
 
     def settle(self, answer: Answer) -> None:
-        """Takes the answer."""
+        """Takes the answer; a second time does no harm."""
+        self.channel.owed.discard(self.ident)
         self.answer = answer
-        if self.op in _CHANGING:
-            self.channel.owed -= 1
         if answer.type == "error" and isinstance(answer.data, dict) and self.op in _OF_SESSION:
             error = SessionError.from_data(answer.data)
             if error.code in _GONE | ENDING_CODES:
@@ -231,9 +230,10 @@ class Line:
         if answer.id is None:
             self._heed(answer)
             return
-        call = self._unanswered.pop(answer.id, None)
+        call = self._unanswered.get(answer.id)
         if call is not None:
             call.settle(answer)
+            self._unanswered.pop(answer.id, None)
 
     def unanswered(self) -> list[Frame]:
         """The frames of all that was asked and is not answered, in their order."""
@@ -267,20 +267,29 @@ class Line:
                 whose="server",
                 setting="OPENENV_MAX_MESSAGE_MB",
             )
-        if any(channel.owed >= MAX_OWED for channel in channels):
+        if any(len(channel.owed) >= MAX_OWED for channel in channels):
             raise Backpressure(
                 f"{MAX_OWED} calls before this one are still unanswered; reset() begins a new "
                 "session"
             )
 
     def _enter(self, call: Call, *parts: Call) -> None:
+        """Puts a request on the line, or none of it if a signal's handler raises meanwhile."""
         self._last_id = call.ident
-        self._unanswered[call.ident] = call
-        for part in parts:
-            self._channels[part.channel.number] = part.channel
-            if part.op in _CHANGING:
-                part.channel.seq += 1
-                part.channel.owed += 1
+        before = [part.channel.seq for part in parts]
+        try:
+            for part in parts:
+                self._channels[part.channel.number] = part.channel
+                if part.op in _CHANGING:
+                    part.channel.seq += 1
+                    part.channel.owed.add(call.ident)
+            self._unanswered[call.ident] = call
+        except BaseException:
+            self._unanswered.pop(call.ident, None)
+            for part, seq in zip(parts, before, strict=True):
+                part.channel.seq = seq
+                part.channel.owed.discard(call.ident)
+            raise
 
     def _heed(self, answer: Answer) -> None:
         """A word that nobody asked for: a session has ended, or belongs to somebody else now."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import os
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from openenv.client.endpoint import Endpoint
 from openenv.client.transports.stream import Stream
@@ -28,7 +30,9 @@ class AwaitingSocket:
         self._endpoint = endpoint
         self._stream = stream
         self._inbox = inbox
-        self._finalizer = weakref.finalize(self, _from_any_thread, self.loop, stream.abort)
+        self._finalizer = weakref.finalize(
+            self, _from_any_thread, os.getpid(), self.loop, stream.abort
+        )
 
     @classmethod
     async def open(cls, endpoint: Endpoint) -> AwaitingSocket:
@@ -63,7 +67,10 @@ class AwaitingSocket:
 
     async def close(self, goodbye: str, timeout_s: float) -> None:
         """Says goodbye and waits until the server has freed the session, or time is up."""
-        await self._stream.close(goodbye, timeout_s)
+        try:
+            await self._stream.close(goodbye, timeout_s)
+        finally:
+            self._inbox.lose(self._stream.end)  # a call that still runs ends too
 
     async def transmit(
         self,
@@ -86,7 +93,7 @@ class AwaitingSocket:
         self._stream.keep_with(heartbeat)
         self._finalizer.detach()
         self._finalizer = weakref.finalize(
-            self, _from_any_thread, self.loop, self._stream.part, farewell
+            self, _from_any_thread, os.getpid(), self.loop, self._stream.part, farewell
         )
 
     def abort(self) -> None:
@@ -95,37 +102,50 @@ class AwaitingSocket:
         self._stream.abort()
 
 
+@dataclass(eq=False)
+class Listener:
+    """Somebody who waits for messages until it is done."""
+
+    receive: Callable[[Frame], None]
+    done: Callable[[], bool]
+    waiter: asyncio.Future[bool]
+
+
 class Inbox:
-    """What a connection gives, for the one who listens or for the next one who will."""
+    """What a connection gives, for those who listen or for the next one who will.
+
+    A second listener is the `close()` of a client in a call: whoever is handed a message, it may
+    be what the other waits for.
+    """
 
     def __init__(self) -> None:
         self._messages: deque[Frame] = deque()
-        self._receive: Callable[[Frame], None] | None = None
-        self._done: Callable[[], bool] = bool
-        self._waiter: asyncio.Future[bool] | None = None
+        self._listeners: list[Listener] = []
         self._lost: OpenEnvError | None = None
 
     def take(self, message: Frame) -> None:
         """A message came."""
-        waiter, receive = self._waiter, self._receive
-        if waiter is None or receive is None or waiter.done():
+        listening = [each for each in self._listeners if not each.waiter.done()]
+        if not listening:
             self._messages.append(message)
             if len(self._messages) > MAX_UNINVITED:
                 raise ProtocolError("the server sends messages that nobody asked for")
             return
         try:
-            receive(message)
+            listening[0].receive(message)
         except OpenEnvError as error:
-            waiter.set_exception(error)
-        else:
-            if self._done():
-                waiter.set_result(True)
+            listening[0].waiter.set_exception(error)
+            return
+        for each in listening:
+            if each.done():
+                each.waiter.set_result(True)
 
     def lose(self, error: OpenEnvError) -> None:
         """The connection has ended."""
         self._lost = error
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_exception(error)
+        for each in self._listeners:
+            if not each.waiter.done():
+                each.waiter.set_exception(error)
 
     def oldest(self) -> Frame | None:
         """A message that came while nobody listened."""
@@ -146,14 +166,15 @@ class Inbox:
         if self._lost is not None:
             raise self._lost
         loop = asyncio.get_running_loop()
-        self._waiter, self._receive, self._done = loop.create_future(), receive, done
+        listener = Listener(receive, done, loop.create_future())
+        self._listeners.append(listener)
         timer = None
         if deadline < math.inf:
-            timer = loop.call_later(deadline - time.monotonic(), _expire, self._waiter)
+            timer = loop.call_later(deadline - time.monotonic(), _expire, listener.waiter)
         try:
-            return await self._waiter
+            return await listener.waiter
         finally:
-            self._waiter = self._receive = None
+            self._listeners.remove(listener)
             if timer is not None:
                 timer.cancel()
 
@@ -164,8 +185,12 @@ def _expire(waiter: asyncio.Future[bool]) -> None:
 
 
 def _from_any_thread(
-    loop: asyncio.AbstractEventLoop, end: Callable[..., None], *arguments: Frame
+    owner: int, loop: asyncio.AbstractEventLoop, end: Callable[..., None], *arguments: Frame
 ) -> None:
-    """Ends the connection of a client that was given up without `close()`."""
+    """Ends the connection of a client that was given up without `close()`.
+
+    A forked child has no say: the connection, and the waking of its loop, are the parent's.
+    """
     with contextlib.suppress(RuntimeError):  # the loop has closed, and its connections with it
-        loop.call_soon_threadsafe(end, *arguments)
+        if os.getpid() == owner:
+            loop.call_soon_threadsafe(end, *arguments)

@@ -35,6 +35,8 @@ MAX_UNINVITED = 16
 """In v1 nothing comes that was not asked for, but for a parting word."""
 MAX_WAITING = 1024
 """Where answers may come while nobody calls, no more are read than this before somebody does."""
+GIVE_WAY_S = 0.01
+"""How long one steps aside for another thread: a lock alone is fair to nobody."""
 NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
@@ -54,6 +56,7 @@ class BlockingSocket:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._turn = threading.Lock()
+        self._turn_is_wanted = False
         self._messages: deque[tuple[bool, bytes]] = deque()
         self._websocket = WebSocket(endpoint, _adding_to(self._messages))
         deadline = time.monotonic() + endpoint.connect_timeout
@@ -108,7 +111,9 @@ class BlockingSocket:
             SessionLost: the connection is closed.
         """
         begun = time.monotonic()
+        self._turn_is_wanted = True
         with self._turn:
+            self._turn_is_wanted = False
             if self._websocket.is_over:
                 raise self._websocket.end
             try:
@@ -125,18 +130,19 @@ class BlockingSocket:
     def receive(self, deadline: float) -> str | bytes | None:
         """The next message; `None` if none has come in time, and the connection goes on.
 
-        A deadline in the past gives what has come already.
+        A deadline in the past gives what has come already. It may end early when another thread
+        has something to say.
 
         Raises:
             SessionLost: the connection is closed, and every message was received.
         """
+        self._turn_is_wanted = True
         with self._turn:
+            self._turn_is_wanted = False
             try:
-                message = self._next(deadline)
-                if message is None:
-                    return None
-                text, payload = message
-                return payload.decode() if text else payload
+                if (message := self._next(deadline, gives_way=True)) is not None:
+                    text, payload = message
+                    return payload.decode() if text else payload
             except UnicodeDecodeError as error:
                 self._websocket.fail(CloseCode.INVALID_DATA, "text that is not UTF-8")
                 self.abort()
@@ -144,6 +150,9 @@ class BlockingSocket:
             except BaseException:
                 self.abort()
                 raise
+        if self._turn_is_wanted:
+            time.sleep(GIVE_WAY_S)
+        return None
 
     def keep(self, heartbeat: str | bytes, farewell: str | bytes) -> None:
         """What to send when it is quiet, and when nobody holds the connection any more."""
@@ -217,8 +226,8 @@ class BlockingSocket:
         if self._websocket.is_over:
             raise self._websocket.end
 
-    def _next(self, deadline: float) -> tuple[bool, bytes] | None:
-        while not self._messages:
+    def _next(self, deadline: float, *, gives_way: bool = False) -> tuple[bool, bytes] | None:
+        while not self._messages and not (gives_way and self._turn_is_wanted):
             if self._websocket.is_over:
                 raise self._websocket.end
             left = deadline - time.monotonic()

@@ -145,7 +145,10 @@ class Stream(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Hands messages over."""
         websocket = self._websocket
-        websocket.receive(data)
+        try:
+            websocket.receive(data)
+        except OpenEnvError:  # whoever was handed a message would not have it
+            websocket.fail(CloseCode.POLICY_VIOLATION, "messages that nobody asked for")
         self._flush()
         if not self._opened.done() and not websocket.is_connecting:
             self._settle(websocket.failure)
