@@ -41,7 +41,7 @@ def microseconds(calls: list[Callable[[], object]], seconds: float) -> float:
 def direct(spec: EnvSpec, work: Workload, seconds: float) -> float:
     """The bare calls."""
     env = spec.make()
-    parse = spec.parse_action_binary
+    parse = spec.parse_action
 
     def call(op: str, data: dict[str, Any]) -> Callable[[], object]:
         if op == "reset":

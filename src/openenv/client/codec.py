@@ -14,6 +14,7 @@ from openenv.env.models import Observation, State, unpack, validate
 from openenv.protocol.errors import ConfigurationError, Json, ProtocolError
 from openenv.protocol.values import FAILURES, unencodable
 
+_PARSERS = {"_parse_result", "_parse_state"}
 ActT = TypeVar("ActT", default=Any)
 ObsT = TypeVar("ObsT", default=Any)
 StateT = TypeVar("StateT", default=State)
@@ -29,10 +30,13 @@ class Codec(Generic[ActT, ObsT, StateT]):
 
     _observation_class: type[Any] | None = None
     _state_class: type[Any] = State
+    _reads_msgpack = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Looks the types up once per class."""
         super().__init_subclass__(**kwargs)
+        if cls.__dict__.keys() & _PARSERS and "_reads_msgpack" not in cls.__dict__:
+            cls._reads_msgpack = False  # it was written for what JSON holds: text, lists
         arguments = type_arguments(cls, Codec)
         if arguments:
             _, observation, state = (filled(argument) for argument in arguments)

@@ -26,6 +26,8 @@ class GenericAction(dict[str, Any]):
 class GenericEnvClient(EnvClient[Any, Json, Json]):
     """A client that needs no models: actions, observations and states are plain dicts."""
 
+    _reads_msgpack = True
+
     def _step_payload(self, action: Any) -> Json:
         if isinstance(action, dict):
             return dict(action)

@@ -101,11 +101,6 @@ class EnvSpec:
         """Validates the data of a step; raises `pydantic.ValidationError`."""
         return validator(TypeAdapter(self.action))
 
-    @property
-    def parse_action_binary(self) -> Callable[[dict[str, Any]], Any]:
-        """The same for data that came by MessagePack."""
-        return self.parse_action
-
     @classmethod
     def of(
         cls,

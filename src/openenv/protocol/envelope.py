@@ -16,6 +16,7 @@ import msgspec
 from pydantic_core import from_json
 
 from openenv.protocol.errors import RETRYABLE_CODES, InvalidRequest, Json, ProtocolError
+from openenv.protocol.keys import check_keys
 from openenv.protocol.messages import Reply
 from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
 from openenv.protocol.tensors import tensors
@@ -147,6 +148,8 @@ def decode_ask(frame: Frame, encoding: Encoding) -> Ask:
         InvalidRequest: it is none; `details["id"]` is there if the frame told one.
     """
     if type(frame) is encoding.form:
+        if isinstance(frame, bytes):
+            check_keys(frame)
         try:
             return encoding.read_ask(frame)
         except (msgspec.DecodeError, ValueError, RecursionError) as error:

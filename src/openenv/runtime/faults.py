@@ -93,7 +93,10 @@ def text_of(error: BaseException) -> str:
 
 def invalid(error: ValidationError, what: str) -> InvalidRequest:
     """The wire's form of a pydantic error: one line that names each field, and the full list."""
-    full = error.json(include_url=False)
+    try:
+        full = error.json(include_url=False)
+    except ValueError:  # an input without a form in JSON: raw bytes
+        full = error.json(include_url=False, include_input=False)
     faults = from_json(full)
     line = "; ".join(
         f"{'.'.join(map(_name, fault['loc'])) or 'value'}: {fault['msg']}{_received(fault)}"

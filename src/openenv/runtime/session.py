@@ -109,7 +109,7 @@ class Session:
 
     def _step(self, request: Request) -> Call:
         """The call that takes a step, of a valid action in a running episode."""
-        action = self._parse_action(request)
+        action = self._parse_action(request.data)
         if self._traits.requires_reset:
             self._episode.require_running()
         environment, timeout_s = self.environment, request.timeout_s
@@ -126,10 +126,9 @@ class Session:
             self._state.__dict__["step_count"] = self._episode.step_count
         return Reply("observation", pack(observation, binary), binary=binary)
 
-    def _parse_action(self, request: Request) -> Any:
-        parse = self._spec.parse_action_binary if request.binary else self._spec.parse_action
+    def _parse_action(self, data: Json) -> Any:
         try:
-            return parse(request.data)
+            return self._spec.parse_action(data)
         except ValidationError as error:
             raise invalid(error, f"action for {self._spec.name}") from None
         except Exception as error:
