@@ -358,9 +358,27 @@ def test_tensors(road: Any) -> None:
             InvalidRequest, match=r"by: expected an array of shape \(3\), got \(2\)"
         ):
             await ask(client.step({"by": np.zeros(2)}))
+        with pytest.raises(InvalidRequest, match="blob: "):
+            await ask(client.step({"by": np.zeros(3), "blob": [b"\xff"]}))
         assert (await ask(client.step(Shift(by=np.zeros(3))))).observation.blob == b""
 
     road(Shifter, talk, ShifterClient)
+
+
+def test_a_client_with_a_parser_of_its_own_reads_what_json_holds(colour: str) -> None:
+    class Reader(ShifterClient):
+        def _parse_result(self, payload: Any) -> Any:
+            return StepResult(payload["observation"])
+
+    async def talk(client: Any, ask: Ask) -> None:
+        await ask(client.reset())
+        result = await ask(client.step(Shift(by=np.zeros(3), blob=b"\xff\x00")))
+        assert client.protocol == "v2+json"
+        assert result.observation["blob"] == "AP8="
+
+    with serving(Shifter) as served:
+        way = Way(colour, f"http://127.0.0.1:{served.port}")
+        way.run(talk, way.client(Reader))
 
 
 def test_what_cannot_be_sent_is_refused_and_harms_nothing(way: Way) -> None:
