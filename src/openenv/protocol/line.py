@@ -88,6 +88,7 @@ class Call:
         op: what was asked.
         channel: of which session.
         frame: how it was asked, for the case that it must be asked again.
+        seq: its sequence number, if it may change the session.
         answer: what came; `None` as long as nothing has.
     """
 
@@ -95,6 +96,7 @@ class Call:
     op: str
     channel: ClientChannel
     frame: Frame = ""
+    seq: int | None = None
     answer: Answer | None = None
 
     def done(self) -> bool:
@@ -127,8 +129,12 @@ class Call:
         self.answer = answer
         if answer.type == "error" and isinstance(answer.data, dict) and self.op in _OF_SESSION:
             error = SessionError.from_data(answer.data)
-            if error.code in _GONE | ENDING_CODES:
+            if error.code in _GONE | ENDING_CODES and not self._is_past(error):
                 self.channel.ended = error
+
+    def _is_past(self, error: SessionError) -> bool:
+        """Whether it was carried out before a later one was: only its own reply is gone."""
+        return error.code == "STALE_SEQ" and self.seq is not None and self.seq < self.channel.seq
 
 
 @dataclass(eq=False)
@@ -198,7 +204,7 @@ class Line:
         ident = self._last_id + 1
         frame = encode_ask(Ask(ident, op, channel.number, seq, data=data), self.encoding)
         self._admit(frame, channel)
-        call = Call(ident, op, channel, frame)
+        call = Call(ident, op, channel, frame, seq)
         self._enter(call, call)
         return call
 
@@ -208,11 +214,12 @@ class Line:
         parts, items = [], []
         for channel, op, data in asked:
             item: Json = {"op": op, "ch": channel.number}
-            if op in _CHANGING:
-                item["seq"] = channel.seq + 1
+            seq = channel.seq + 1 if op in _CHANGING else None
+            if seq is not None:
+                item["seq"] = seq
             if data is not None:
                 item["data"] = data
-            parts.append(Call(ident, op, channel))
+            parts.append(Call(ident, op, channel, seq=seq))
             items.append(item)
         frame = encode_ask(Ask(ident, "batch", data={"items": items}), self.encoding)
         self._admit(frame, *(part.channel for part in parts))
@@ -255,6 +262,16 @@ class Line:
                 call.settle(lost)
             if call.done():
                 del self._unanswered[call.ident]
+
+    def _came_early(self, call: Call, answer: Answer) -> bool:
+        """Whether the server misses what was asked before: both are to be sent again."""
+        if answer.type != "error" or call.seq is None or not isinstance(answer.data, dict):
+            return False
+        return answer.data.get("code") == "SEQ_GAP" and any(
+            other.seq is not None and other.seq < call.seq
+            for other in self._unanswered.values()
+            if other.channel is call.channel
+        )
 
     def _admit(self, frame: Frame, *channels: ClientChannel) -> None:
         limit = channels[0].limits.get("max_message_bytes") if channels else None

@@ -17,21 +17,31 @@ class Reaper:
     def __init__(self, clock: Callable[[], float], seats: Set[Seat]) -> None:
         self._clock = clock
         self._seats = seats
-        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
-    def watch(self) -> None:
-        """Begins to watch, if it does not yet; to be called whenever a session opens."""
-        if self._task is None or self._task.done():
-            self._task = asyncio.ensure_future(self._run())
+    def watch(self, seat: Seat) -> None:
+        """Looks in time; to be called when a session opens, or may do nothing for less long."""
+        if seat.idle_limit is not None:
+            self._look_within(seat.idle_limit)
 
     def stop(self) -> None:
         """Watches no more."""
-        if self._task is not None:
-            self._task.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-    async def _run(self) -> None:
-        while (nap := self._round()) is not None:  # noqa: ASYNC110  # time is the event
-            await asyncio.sleep(max(nap, SHORTEST_NAP_S))
+    def _look_within(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        due = loop.time() + max(seconds, SHORTEST_NAP_S)
+        if self._timer is None or due < self._timer.when():
+            self.stop()
+            self._timer = loop.call_at(due, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        nap = self._round()
+        if nap is not None:
+            self._look_within(nap)
 
     def _round(self) -> float | None:
         """Ends what is overdue; gives the seconds until the next look, `None` without any."""

@@ -41,12 +41,20 @@ class Resumable:
         detached_at: since when nobody holds it; `None` while somebody does.
     """
 
-    def __init__(self, seat: Seat, *, grace: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        seat: Seat,
+        *,
+        grace: float,
+        clock: Callable[[], float],
+        watch: Callable[[Seat], None],
+    ) -> None:
         self.seat = seat
         self.token = secrets.token_urlsafe(24)
         self.detached_at: float | None = None
         self._grace = grace
         self._clock = clock
+        self._watch = watch
         self._attended_limit = seat.idle_limit
         self._ledger = Ledger()
         self._holder: Holder | None = None
@@ -80,10 +88,9 @@ class Resumable:
     def attach(self, holder: Holder) -> None:
         """Gives the session to a channel; whoever held it is told."""
         before, self._holder = self._holder, holder
-        self._paused = False
         self.detached_at = None
-        self.seat.idle_limit = self._attended_limit
-        self.seat.touch()
+        self._may_idle(self._attended_limit)
+        self.pause(False)
         if before is not None and before is not holder:
             before.ended(TakenOver("another connection has taken this session over with its token"))
 
@@ -96,8 +103,7 @@ class Resumable:
         if self._grace <= 0 or self.holds_nothing:
             return False
         self.detached_at = self._clock()
-        self.seat.idle_limit = self._grace
-        self.seat.touch()
+        self._may_idle(self._grace)
         return True
 
     def pause(self, on: bool) -> None:
@@ -123,10 +129,27 @@ class Resumable:
         running = self._running
         if running is None and not self._queue and not self._paused:
             self._carry_out(request, seq, ident, asker)
-        elif seq is None or running is None or (seq, ident) != running[:2]:
-            self._queue.append((request, seq, ident, asker))
-        else:  # the running one, sent again: perhaps over another socket
-            self._running = (seq, ident, asker)
+        else:
+            self._queue.insert(self._turn(seq), (request, seq, ident, asker))
+
+    def _turn(self, seq: int | None) -> int:
+        """The place in the queue: the last, or right after the same request that came before.
+
+        Behind later ones it would be answered `STALE_SEQ`: of the last alone the reply is kept.
+        """
+        queue = self._queue
+        if seq is not None:
+            for place in range(len(queue), 0, -1):
+                if queue[place - 1][1] == seq:
+                    return place
+            if self._running is not None and self._running[0] == seq:
+                return 0
+        return len(queue)
+
+    def _may_idle(self, seconds: float | None) -> None:
+        self.seat.idle_limit = seconds
+        self.seat.touch()
+        self._watch(self.seat)
 
     def _carry_out(self, request: Request, seq: int | None, ident: int, asker: Asker) -> None:
         if not self.seat.is_open:

@@ -135,13 +135,15 @@ class Sessions:
         self._seats.add(seat)
         self._by_id[seat.session_id] = seat
         await seat.start()
-        self._reaper.watch()
+        self._reaper.watch(seat)
         return seat
 
     async def open_resumable(self, *, wait_s: float = 0.0) -> Resumable:
         """Opens a session that outlives its socket; arguments and errors as `open`."""
         seat = await self.open(wait_s=wait_s, attached=True)
-        made = Resumable(seat, grace=self.limits.resume_grace, clock=self._clock)
+        made = Resumable(
+            seat, grace=self.limits.resume_grace, clock=self._clock, watch=self._reaper.watch
+        )
         self._resumable[seat.session_id] = made
         return made
 
@@ -201,11 +203,15 @@ class Sessions:
 
         The longest cut-off client loses its session, if it has had its time to come back.
         """
-        left = [(s.detached_at, s) for s in self._resumable.values() if s.detached_at is not None]
+        left = [
+            (session.detached_at, session)
+            for session in self._resumable.values()
+            if session.detached_at is not None and session.seat.is_open
+        ]
         if self._slots.free_now or not left:
             return 0.0
         since, oldest = min(left, key=lambda pair: pair[0])
-        if self._clock() - since < self.limits.eviction_age or not oldest.seat.is_open:
+        if self._clock() - since < self.limits.eviction_age:
             return 0.0
         seat = oldest.seat
         seat.expire(SessionExpired(seat.session_id, self._clock() - since))
