@@ -1,6 +1,6 @@
 # Each target works on a fresh checkout: scripts/venv installs what is missing, once.
 
-.PHONY: help test check format demo bench clean
+.PHONY: help test check format demo bench faults soak clean
 .DEFAULT_GOAL := help
 
 help: ## Say what can be made
@@ -29,6 +29,16 @@ bench: ## Measure the cost of a step, beside the peer's and the bare floors
 	@scripts/venv bench
 	@scripts/venv peer
 	@.venv/bin/python benchmarks/bench.py
+
+EPISODES ?= 10000
+faults: ## Play EPISODES through a proxy that disturbs frames: none may be lost or repeated
+	@scripts/venv dev
+	@.venv/bin/python -m tests.proofs.faults --episodes $(EPISODES)
+
+MINUTES ?= 5
+soak: ## Keep a server busy for MINUTES: memory, threads and files must stay flat
+	@scripts/venv dev
+	@.venv/bin/python -m tests.proofs.soak --minutes $(MINUTES)
 
 clean: ## Remove what the other targets have made
 	@rm -rf .venv .peer-venv .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
