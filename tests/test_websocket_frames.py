@@ -1,5 +1,6 @@
 """Frames are cut as `websockets` cuts them, however the bytes were split on their way."""
 
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -218,6 +219,22 @@ def test_a_large_frame_is_not_copied_with_every_chunk() -> None:
     for _ in range(size // 1024):
         cutter.feed(bytes(1024))
     assert seen == [size]
+
+
+def test_a_frame_that_trickles_in_weighs_little_more_than_what_has_come() -> None:
+    """Or a patient client of few bytes would fill the memory."""
+    seen: list[bytes] = []
+    cutter = cutting(lambda text, payload: seen.append(payload))
+    size = 300_000
+    cutter.feed(b"\x82\xff" + size.to_bytes(8, "big") + bytes(4))
+    tracemalloc.start()
+    for at in range(0, size - 3, 3):
+        cutter.feed(at.to_bytes(3, "big"))
+    weight = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert weight < 2 * size
+    cutter.feed((size - 3).to_bytes(3, "big"))
+    assert seen == [b"".join(at.to_bytes(3, "big") for at in range(0, size, 3))]
 
 
 def test_many_frames_in_one_chunk_take_no_copies_of_the_rest() -> None:

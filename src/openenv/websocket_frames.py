@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from io import BytesIO
 from struct import Struct
 
 from websockets.frames import apply_mask  # type: ignore[attr-defined]
@@ -24,6 +23,7 @@ LONGEST_HEAD = 14
 OPCODES = frozenset({0x0, 0x1, 0x2, 0x8, 0x9, 0xA})
 APART_BYTES = 32 * 1024
 """A payload of this size is not copied behind its head."""
+TINY_BYTES = 4096
 
 _tiny_head, _short_head, _long_head = Struct("!BB").pack, Struct("!BBH").pack, Struct("!BBQ").pack
 
@@ -81,7 +81,7 @@ class Cutter:
         self._kept = b""
         self._text = False
         self._key = b""
-        self._body: BytesIO | None = None
+        self._pieces: list[bytes] = []
         self._missing = 0
         self._left: float = 0
         self._in_fragments = False
@@ -151,15 +151,27 @@ class Cutter:
         """Takes what has come of a payload, most often all of it."""
         end = min(at + self._missing, len(data))
         self._missing -= end - at
-        payload = data[at:end]
-        if self._missing or self._body is not None:
-            self._body = self._body or BytesIO()
-            self._body.write(payload)
-            if self._missing:
-                return end
-            payload, self._body = self._body.getvalue(), None
-        self._take(self._text, apply_mask(payload, self._key) if self._bit else payload)
+        piece = data[at:end]
+        if self._bit:
+            piece = apply_mask(piece, self._key)
+            turn = len(piece) % 4
+            self._key = self._key[turn:] + self._key[:turn]
+        if self._missing:
+            self._put_by(piece)
+        else:
+            if self._pieces:
+                self._pieces.append(piece)
+                piece = b"".join(self._pieces)
+                self._pieces.clear()
+            self._take(self._text, piece)
         return end
+
+    def _put_by(self, piece: bytes) -> None:
+        """Keeps a piece; tiny ones are joined, or each would weigh more than what it holds."""
+        if self._pieces and len(self._pieces[-1]) < TINY_BYTES:
+            self._pieces[-1] += piece
+        else:
+            self._pieces.append(piece)
 
     def _pass_on(self, data: bytes, at: int) -> int:
         end = int(min(at + self._left, len(data)))
