@@ -30,7 +30,13 @@ def colour(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.fixture(params=["v2", "v1"])
+def protocol(request: pytest.FixtureRequest) -> str | None:
+    """What is spoken: the best that both sides know, or v1."""
+    return None if request.param == "v2" else "v1"
+
+
 @pytest.fixture
-def play(colour: str, url: str) -> Play:
-    """Pools of soldiers, in both colours."""
-    return Play(colour, url)
+def play(colour: str, protocol: str | None, url: str) -> Play:
+    """Pools of soldiers, in both colours and versions of the wire."""
+    return Play(colour, url, protocol)

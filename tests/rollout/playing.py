@@ -16,13 +16,15 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True)
 class Play:
-    """A colour, and a server of soldiers."""
+    """A colour, a server of soldiers, and a version of the wire."""
 
     colour: str
     url: str
+    protocol: str | None = None
 
     def pool(self, size: int = 4, **options: Any) -> EnvPool[Any, Any]:
         """A pool that has not been used yet."""
+        options.setdefault("protocol", self.protocol)
         return EnvPool(options.pop("urls", self.url), size, SoldierClient, **options)
 
     def run(self, talk: Talk[ResultT], size: int = 4, **options: Any) -> ResultT:

@@ -21,10 +21,9 @@ from openenv import (
     SessionLost,
     StepTimeout,
 )
-from openenv.rollout.pool import EnvPool
-from tests.client.ways import Ask, talking
+from tests.client.ways import Ask
 from tests.rollout.playing import Play, look, until
-from tests.rollout.worlds import Soldier, SoldierClient
+from tests.rollout.worlds import Soldier
 from tests.serving import serving
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +59,9 @@ def test_an_invalid_action_is_its_slots_error(play: Play) -> None:
     play.run(talk)
 
 
-def test_a_process_that_dies_is_replaced_by_the_next_call(colour: str) -> None:
+def test_a_process_that_dies_is_replaced_by_the_next_call(
+    colour: str, protocol: str | None
+) -> None:
     async def talk(pool: Any, ask: Ask) -> None:
         first = await ask(pool.reset())
         batch = await ask(pool.step(["go", "die", "go"]))
@@ -75,12 +76,12 @@ def test_a_process_that_dies_is_replaced_by_the_next_call(colour: str) -> None:
         assert (metrics.faults, metrics.lost, metrics.restarts) == (1, 1, 1)
 
     with serving(Soldier, max_concurrent_envs=3, host_kind="process") as served:
-        talking(colour, talk, EnvPool(f"http://127.0.0.1:{served.port}", 3, SoldierClient))
+        Play(colour, f"http://127.0.0.1:{served.port}", protocol).run(talk, size=3)
 
 
 @pytest.mark.parametrize("whose", ["server", "client"])
 def test_a_step_that_takes_too_long_is_one_slots_fault(
-    colour: str, whose: str, tmp_path: Path
+    colour: str, protocol: str | None, whose: str, tmp_path: Path
 ) -> None:
     limits = Limits(capacity=8, step_timeout=0.3 if whose == "server" else 60.0)
 
@@ -89,22 +90,18 @@ def test_a_step_that_takes_too_long_is_one_slots_fault(
         batch = await ask(pool.step(["go", f"stay {tmp_path}/1", "go"]))
         (tmp_path / "go").touch()
         assert batch.valid.tolist() == [True, False, True]
-        assert isinstance(batch.errors[1], StepTimeout if whose == "server" else ReplyTimeout)
+        assert isinstance(batch.errors[1], StepTimeout | ReplyTimeout)
         batch = await ask(pool.step(["go"] * 3))
         assert look(batch, "step") == [2, 0, 2]
 
     with serving(Soldier, limits=limits) as served:
-        pool: EnvPool[Any, Any] = EnvPool(
-            f"http://127.0.0.1:{served.port}",
-            3,
-            SoldierClient,
-            timeout_s=0.3 if whose == "client" else 10.0,
-        )
-        talking(colour, talk, pool)
+        timeout_s = 0.3 if whose == "client" else 10.0
+        play = Play(colour, f"http://127.0.0.1:{served.port}", protocol)
+        play.run(talk, size=3, timeout_s=timeout_s)
 
 
 def test_a_full_server_has_a_slot_again_for_the_session_that_was_lost(
-    colour: str, tmp_path: Path
+    colour: str, protocol: str | None, tmp_path: Path
 ) -> None:
     async def talk(pool: Any, ask: Ask) -> None:
         await ask(pool.reset())
@@ -116,10 +113,8 @@ def test_a_full_server_has_a_slot_again_for_the_session_that_was_lost(
             (tmp_path / "go").unlink()
 
     with serving(Soldier, max_concurrent_envs=2) as served:
-        pool: EnvPool[Any, Any] = EnvPool(
-            f"http://127.0.0.1:{served.port}", 2, SoldierClient, timeout_s=0.2
-        )
-        talking(colour, talk, pool)
+        play = Play(colour, f"http://127.0.0.1:{served.port}", protocol)
+        play.run(talk, size=2, timeout_s=0.2)
 
 
 @contextmanager
@@ -139,7 +134,11 @@ def soldiers_in_a_process(port: int = 0) -> Iterator[tuple[str, "subprocess.Pope
             process.kill()
 
 
-def test_a_server_that_is_killed_during_steps_and_comes_back(colour: str, tmp_path: Path) -> None:
+def test_a_server_that_is_killed_during_steps_and_comes_back(
+    colour: str, protocol: str | None, tmp_path: Path
+) -> None:
+    told = SessionLost if protocol == "v1" else ConnectFailed  # v2 would have come back to it
+
     async def talk(pool: Any, ask: Ask) -> None:
         await ask(pool.reset())
         await ask(pool.step(["go"] * 8))
@@ -147,9 +146,9 @@ def test_a_server_that_is_killed_during_steps_and_comes_back(colour: str, tmp_pa
         await ask(pool.send(orders, range(8)))
         await until(colour, lambda: all((tmp_path / str(slot)).exists() for slot in range(8)))
         process.send_signal(signal.SIGKILL)
-        batch = await ask(pool.recv(timeout_s=5))
+        batch = await ask(pool.recv(timeout_s=8))
         assert len(batch) == 8
-        assert {type(error) for error in batch.errors} == {SessionLost}
+        assert {type(error) for error in batch.errors} == {told}
         assert (pool.metrics.faults, pool.metrics.lost) == (8, 8)
         process.wait()
         batch = await ask(pool.step(["go"] * 8))
@@ -164,4 +163,4 @@ def test_a_server_that_is_killed_during_steps_and_comes_back(colour: str, tmp_pa
             await ask(pool.close())
 
     with soldiers_in_a_process() as (url, process):
-        talking(colour, talk, EnvPool(url, 8, SoldierClient))
+        Play(colour, url, protocol).run(talk, size=8)

@@ -144,8 +144,8 @@ async def test_an_awaiting_pool_that_is_let_go_of_frees_its_slots(
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_an_awaiting_pool_stays_in_its_loop(url: str) -> None:
-    pool = Play("awaiting", url).pool()
+def test_an_awaiting_pool_stays_in_its_loop(url: str, protocol: str | None) -> None:
+    pool = Play("awaiting", url, protocol).pool()
 
     async def twice() -> None:
         await pool.reset()

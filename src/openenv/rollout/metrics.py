@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from openenv.rollout.lanes import Call, Outcome
+from openenv.rollout.lanes import Outcome, Turn
 from openenv.rollout.slots import Phase, is_fatal
 
 
@@ -18,8 +18,8 @@ class PoolMetrics:
         waiting: slots whose results have not been taken yet.
         steps: steps that gave a result.
         episodes: episodes that came to their end.
-        failures: calls that an environment refused or failed in a living session.
-        faults: calls that failed otherwise: a session or a server was lost, or a wait too long.
+        failures: turns that an environment refused or failed in a living session.
+        faults: turns that failed otherwise: a session or a server was lost, or a wait too long.
         lost: episodes that were running when a fault struck.
         restarts: episodes that were begun in the place of lost ones.
         elapsed_s: seconds since the first call.
@@ -54,16 +54,16 @@ class Tally:
         if self._since is None:
             self._since = time.monotonic()
 
-    def count(self, call: Call, outcome: Outcome, before: Phase, after: Phase) -> None:
-        """Counts what became of a call, and of the episode that stood so before and after."""
+    def count(self, turn: Turn, outcome: Outcome, before: Phase, after: Phase) -> None:
+        """Counts what became of a turn, and of the episode that stood so before and after."""
         if isinstance(outcome, Exception):
             if is_fatal(outcome):
                 self.faults += 1
-                self.lost += call.op == "step" and before is Phase.RUNNING
+                self.lost += turn.op == "step" and before is Phase.RUNNING
             else:
                 self.failures += 1
             return
-        self.steps += call.op == "step"
+        self.steps += turn.op == "step"
         self.episodes += after is Phase.OVER
         self.restarts += before is Phase.LOST
 

@@ -17,11 +17,11 @@ from openenv.client.generic import GenericEnvClient
 from openenv.client.modes import Colour, TwoColoured
 from openenv.client.pending import Pending
 from openenv.protocol.errors import ConfigurationError
+from openenv.rollout.agreed_lane import AgreedLane
 from openenv.rollout.arguments import Encoder, addresses, chosen, seeded, whole
 from openenv.rollout.background import Background
 from openenv.rollout.batch import Batch, Row
-from openenv.rollout.client_lane import ClientLane
-from openenv.rollout.lanes import Lane, spread
+from openenv.rollout.lanes import Lane, sockets_for, spread
 from openenv.rollout.metrics import PoolMetrics
 from openenv.rollout.scheduler import Scheduler
 from openenv.rollout.slots import Autoreset
@@ -96,22 +96,24 @@ class EnvPool(TwoColoured, Generic[ActT, ObsT]):
     ) -> None:
         self._size = whole("size", size)
         self._urls = addresses(url_or_urls, self._size)
-        self._sockets = None if sockets is None else whole("sockets", sockets)
+        if sockets is not None:
+            sockets = whole("sockets", sockets)
         self._client = client
         self._autoreset = _autoreset(autoreset)
-        self._encoder = Encoder(client(base_url=self._urls[0]))
         self._on_batch = on_batch
-        options: dict[str, Any] = {"headers": headers}
+        options: dict[str, Any] = {"headers": headers, "protocol": protocol}
         if timeout_s is not None:
             options["message_timeout_s"] = timeout_s
+        self._encoder = Encoder(client(self._urls[0], **options))
         lanes: list[tuple[Lane, range]] = []
-        for url, slots in zip(self._urls, spread(self._size, len(self._urls)), strict=True):
-            lane = ClientLane(url, slots, partial(client, url, **options), wait_s)
-            lanes.append((lane, slots))
+        for url, slots in zip(self._urls, spread(range(self._size), len(self._urls)), strict=True):
+            for share in spread(slots, sockets or sockets_for(slots)):
+                lane = AgreedLane(share, partial(client, url, **options), wait_s, timeout_s)
+                lanes.append((lane, share))
         self._scheduler = Scheduler(lanes, self._autoreset)
         self._background = Background(self._scheduler.close)
         self._pid = os.getpid()
-        weakref.finalize(self, self._background.stop)
+        weakref.finalize(self, _give_up, self._scheduler, self._background)
 
     @property
     def size(self) -> int:
@@ -292,6 +294,12 @@ class EnvPool(TwoColoured, Generic[ActT, ObsT]):
     async def _aclose(self) -> None:
         if self._pid == os.getpid():
             await self._scheduler.close()
+
+
+def _give_up(scheduler: Scheduler, background: Background) -> None:
+    """Ends the sessions of a pool that nobody holds any more."""
+    background.stop()
+    scheduler.abandon()
 
 
 def _autoreset(name: str) -> Autoreset:

@@ -1,10 +1,11 @@
-"""Scheduler: hands each slot's calls to its lane, and keeps the results until they are taken."""
+"""Scheduler: hands each slot's turns to its lane, and keeps the results until they are taken."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import math
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from openenv.protocol.errors import (
     SessionLost,
 )
 from openenv.rollout.batch import Row
-from openenv.rollout.lanes import Call, Lane, Outcome
+from openenv.rollout.lanes import Lane, Outcome, Turn
 from openenv.rollout.metrics import PoolMetrics, Tally
 from openenv.rollout.slots import Autoreset, Phase, Slot
 
@@ -30,7 +31,7 @@ class Scheduler:
     has given up: then `receive` takes it.
 
     Args:
-        lanes: what carries the calls; lane by lane, the slots are counted from 0.
+        lanes: what carries the turns; lane by lane, the slots are counted from 0.
         autoreset: what follows an episode's end.
 
     Attributes:
@@ -48,6 +49,7 @@ class Scheduler:
         self._claimed: set[int] = set()
         self._delivered = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._pid = os.getpid()
         self._started = False
         self.closed = False
 
@@ -117,12 +119,19 @@ class Scheduler:
         try:
             await asyncio.gather(*(lane.close() for lane in self._lanes))
         finally:
-            turns = set(self._running.values())
-            for turn in turns:
-                turn.cancel()
-            await asyncio.gather(*turns, return_exceptions=True)
+            tasks = set(self._running.values())
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _steps(self, slots: Sequence[int], payloads: Sequence[Json]) -> list[Call]:
+    def abandon(self) -> None:
+        """Has every session ended by its event loop, from any thread, and waits for nothing."""
+        loop = self._loop
+        if loop is not None and not self.closed and self._pid == os.getpid():
+            with contextlib.suppress(RuntimeError):  # the loop has closed
+                loop.call_soon_threadsafe(lambda: loop.create_task(self.close()))
+
+    def _steps(self, slots: Sequence[int], payloads: Sequence[Json]) -> list[Turn]:
         self._admit()
         self._refuse_if(self._outstanding(slots))
         new = [slot for slot in slots if self._slots[slot].phase is Phase.NEW]
@@ -132,43 +141,43 @@ class Scheduler:
             self._slots[slot].step(payload) for slot, payload in zip(slots, payloads, strict=True)
         ]
 
-    def _start(self, calls: list[Call], *, together: bool) -> None:
-        """Makes calls: one turn for all of a lane's, or one for each."""
-        turns: dict[Any, list[Call]] = {}
-        for call in calls:
-            lane = self._lane_of[call.slot]
-            turns.setdefault(lane if together else (lane, call.slot), []).append(call)
-        for share in turns.values():
-            turn = asyncio.create_task(self._turn(self._lane_of[share[0].slot], share))
-            for call in share:
-                self._running[call.slot] = turn
+    def _start(self, turns: list[Turn], *, together: bool) -> None:
+        """Begins turns: those of one lane together, or each on its own."""
+        shares: dict[Any, list[Turn]] = {}
+        for turn in turns:
+            lane = self._lane_of[turn.slot]
+            shares.setdefault(lane if together else turn.slot, []).append(turn)
+        for share in shares.values():
+            task = asyncio.create_task(self._play(self._lane_of[share[0].slot], share))
+            for turn in share:
+                self._running[turn.slot] = task
 
-    async def _turn(self, lane: Lane, calls: list[Call]) -> None:
-        """Makes calls of one lane and delivers their rows."""
+    async def _play(self, lane: Lane, turns: list[Turn]) -> None:
+        """Takes turns on one lane and delivers their rows."""
         try:
-            rows = await self._settled(lane, calls)
+            rows = await self._settled(lane, turns)
             if self._same_step:
                 await self._renew(lane, rows)
             for row in rows:
                 self._ready[row.slot] = row
         finally:
-            for call in calls:
-                del self._running[call.slot]
+            for turn in turns:
+                del self._running[turn.slot]
             self._delivered.set()
 
-    async def _settled(self, lane: Lane, calls: list[Call]) -> list[Row]:
-        outcomes = await _performed(lane, calls)
-        return [self._settle(call, outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+    async def _settled(self, lane: Lane, turns: list[Turn]) -> list[Row]:
+        outcomes = await _performed(lane, turns)
+        return [self._settle(turn, outcome) for turn, outcome in zip(turns, outcomes, strict=True)]
 
-    def _settle(self, call: Call, outcome: Outcome) -> Row:
-        """Notes what became of a call."""
-        slot = self._slots[call.slot]
+    def _settle(self, turn: Turn, outcome: Outcome) -> Row:
+        """Notes what became of a turn."""
+        slot = self._slots[turn.slot]
         before = slot.phase
-        slot.settle(call, outcome)
-        self._tally.count(call, outcome, before, slot.phase)
+        slot.settle(turn, outcome)
+        self._tally.count(turn, outcome, before, slot.phase)
         if isinstance(outcome, Exception):
-            return Row(call.slot, error=outcome)
-        return Row(call.slot, outcome, began=call.op == "reset", stand_in=call.stand_in)
+            return Row(turn.slot, error=outcome)
+        return Row(turn.slot, outcome, None, turn.op == "reset", turn.stand_in)
 
     async def _renew(self, lane: Lane, rows: list[Row]) -> None:
         """Begins the next episode at once where one has just ended."""
@@ -178,8 +187,8 @@ class Scheduler:
             if not row.began and self._slots[row.slot].phase is Phase.OVER
         ]
         if over:
-            calls = [self._slots[rows[index].slot].restart() for index in over]
-            for index, fresh in zip(over, await self._settled(lane, calls), strict=True):
+            turns = [self._slots[rows[index].slot].restart() for index in over]
+            for index, fresh in zip(over, await self._settled(lane, turns), strict=True):
                 rows[index] = fresh._replace(final=rows[index].result)
 
     async def _take(self, slots: Sequence[int]) -> list[Row]:
@@ -199,7 +208,7 @@ class Scheduler:
             await self._news()
 
     async def _news(self) -> None:
-        """Waits until a turn has ended."""
+        """Waits until more rows are ready."""
         self.refuse_if_closed()
         self._delivered.clear()
         await self._delivered.wait()
@@ -220,11 +229,12 @@ class Scheduler:
         """An error of a first reset, where a full server also says how much the pool wants."""
         if not isinstance(error, SessionCapacityError):
             return error
-        lane = self._lane_of[slot]
+        url = self._lane_of[slot].url
+        wanted = sum(lane.url == url for lane in self._lane_of)
         return SessionCapacityError(
             error.active_sessions,
             error.max_sessions,
-            f"this pool wants {self._lane_of.count(lane)} sessions of {lane.url}: {error.message}",
+            f"this pool wants {wanted} sessions of {url}: {error.message}",
         )
 
     def _admit(self) -> None:
@@ -254,9 +264,9 @@ class Scheduler:
             )
 
 
-async def _performed(lane: Lane, calls: list[Call]) -> list[Outcome]:
-    """What became of calls; what stops a lane as a whole is the outcome of each."""
+async def _performed(lane: Lane, turns: list[Turn]) -> list[Outcome]:
+    """What became of turns; what stops a lane as a whole is the outcome of each."""
     try:
-        return await lane.perform(calls)
+        return await lane.perform(turns)
     except Exception as error:  # noqa: BLE001  # it is in the batch, for whoever takes it
-        return [error] * len(calls)
+        return [error] * len(turns)

@@ -11,7 +11,7 @@ from openenv.protocol.errors import (
     Json,
     ResetRequired,
 )
-from openenv.rollout.lanes import Call, Outcome
+from openenv.rollout.lanes import Outcome, Turn
 
 
 class Autoreset(Enum):
@@ -48,33 +48,33 @@ class Slot:
             {Phase.LOST} if autoreset is Autoreset.DISABLED else {Phase.LOST, Phase.OVER}
         )
 
-    def reset(self, seed: int | None, options: Json) -> Call:
-        """The call that begins an episode. The next ones are begun with the same options.
+    def reset(self, seed: int | None, options: Json) -> Turn:
+        """The turn that begins an episode. The next ones are begun with the same options.
 
         A seed and an `episode_id` are one episode's own.
         """
         self._options = {name: value for name, value in options.items() if name != "episode_id"}
-        return Call(self.number, "reset", options if seed is None else {**options, "seed": seed})
+        return Turn(self.number, "reset", options if seed is None else {**options, "seed": seed})
 
-    def restart(self) -> Call:
-        """The call that begins an episode which nobody asked for."""
-        return Call(self.number, "reset", self._options, stand_in=True)
+    def restart(self) -> Turn:
+        """The turn that begins an episode which nobody asked for."""
+        return Turn(self.number, "reset", self._options, stand_in=True)
 
-    def step(self, payload: Json) -> Call:
-        """The call that takes an action, or begins an episode where one is due."""
-        return self.restart() if self.phase in self._again else Call(self.number, "step", payload)
+    def step(self, payload: Json) -> Turn:
+        """The turn that takes an action, or begins an episode where one is due."""
+        return self.restart() if self.phase in self._again else Turn(self.number, "step", payload)
 
-    def settle(self, call: Call, outcome: Outcome) -> None:
-        """Notes what became of a call."""
+    def settle(self, turn: Turn, outcome: Outcome) -> None:
+        """Notes what became of a turn."""
         if not isinstance(outcome, Exception):
             self.phase = Phase.OVER if outcome.done else Phase.RUNNING
         elif isinstance(outcome, ResetRequired):
             self.phase = Phase.OVER
-        elif call.op == "reset" or is_fatal(outcome):
+        elif turn.op == "reset" or is_fatal(outcome):
             self.phase = Phase.LOST
 
 
 def is_fatal(error: Exception) -> bool:
-    """Whether an episode cannot go on after an error of one of its calls."""
+    """Whether an episode cannot go on after an error of one of its turns."""
     alive = isinstance(error, EnvironmentFailed | InvalidRequest)
     return not alive or getattr(error, "code", None) in ENDING_CODES
