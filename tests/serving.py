@@ -215,13 +215,13 @@ class Served:
 
 
 @contextmanager
-def serving(env: Any, **options: Any) -> Iterator[Served]:
-    """Serves an environment on a free port until the block ends.
+def serving(env: Any, port: int = 0, **options: Any) -> Iterator[Served]:
+    """Serves an environment on a port, a free one by default, until the block ends.
 
     The options are those of `create_app`.
     """
     app = create_app(env, **options)
-    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listening:
+    with socket.create_server(("127.0.0.1", port), backlog=2048) as listening:
         server = server_for(app, listening)
         thread = threading.Thread(target=server.run, args=([listening],), name="test-server")
         thread.start()
