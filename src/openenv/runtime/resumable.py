@@ -140,8 +140,11 @@ class Resumable:
         queue = self._queue
         if seq is not None:
             for place in range(len(queue), 0, -1):
-                if queue[place - 1][1] == seq:
+                before = queue[place - 1][1]
+                if before == seq:
                     return place
+                if before is not None and before < seq:
+                    return len(queue)
             if self._running is not None and self._running[0] == seq:
                 return 0
         return len(queue)

@@ -8,6 +8,9 @@ from openenv.protocol.envelope import Encoding, Frame, batch_reply, encode_answe
 from openenv.protocol.errors import MessageTooLarge
 from openenv.protocol.messages import Reply, error_reply
 
+SMALL_BYTES = 400
+"""Room that each reply has in its batch, enough for the error in place of one that is too large."""
+
 
 class Socket(Protocol):
     """What a batch needs of its socket."""
@@ -31,16 +34,18 @@ class Batch:
         self._channels = channels
         self._frames: list[Frame] = [b""] * len(channels)
         self._left = len(channels)
-        self._room = socket.max_reply
+        self._room = socket.max_reply - SMALL_BYTES * (len(channels) + 1)
 
     def answered(self, ident: int, seq: int | None, reply: Reply) -> None:
         """Takes the reply of an item, told by its place; too much for one frame is an error."""
         socket, number = self._socket, self._channels[ident]
         frame = encode_answer(reply, socket.encoding, None, number, seq)
-        self._room -= len(frame)
-        if self._room < 0:
+        beyond = max(0, len(frame) - SMALL_BYTES)
+        if beyond > self._room and beyond:
             reply = error_reply(too_large(len(frame), socket.max_reply))
             frame = encode_answer(reply, socket.encoding, None, number, seq)
+        else:
+            self._room -= beyond
         self._frames[ident] = frame
         self._left -= 1
         socket.settled()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from typing import Protocol
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
 from openenv.protocol.errors import (
     InvalidRequest,
@@ -32,35 +32,36 @@ class Socket(Protocol):
     def settled(self) -> None:
         """One request fewer is without its reply."""
 
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Does some work, for as long as the socket is there."""
+
+    def dismiss(self, number: int) -> None:
+        """A channel was closed: its number is free."""
+
 
 class Channel:
-    """Requests to one session; those that come while it is being opened wait for it.
+    """Requests to one session; those that come while it is opened or closed wait for that.
 
     Attributes:
         number: the client's name for it.
     """
 
-    __slots__ = ("_door", "_gone", "_opening", "_session", "_socket", "_waiting", "number")
+    __slots__ = ("_closed", "_gone", "_moving", "_session", "_socket", "_waiting", "number")
 
     def __init__(self, number: int, socket: Socket) -> None:
         self.number = number
         self._socket = socket
-        self._opening = 0
-        self._door = asyncio.Lock()
+        self._moving = False
+        self._closed = False
         self._session: Resumable | None = None
         self._gone: SessionError | None = None
-        self._waiting: list[Callable[[], None]] = []
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether it has no session, and none is being opened."""
-        return self._session is None and not self._opening
+        self._waiting: deque[Callable[[], None]] = deque()
 
     def submit(
         self, request: Request, seq: int | None, ident: int, asker: Asker | None = None
     ) -> None:
         """Asks its session for something; the reply goes to the asker, or over the socket."""
-        if self._opening:
+        if self._moving:
             self._waiting.append(lambda: self.submit(request, seq, ident, asker))
         elif self._session is not None:
             self._session.ask(request, seq, ident, asker or self)
@@ -83,37 +84,35 @@ class Channel:
         if self._session is not None:
             self._session.pause(on)
 
-    def expect(self) -> None:
-        """Its session is being opened: what is asked from now on waits for it."""
-        self._opening += 1
+    def move(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Opens or closes its session, in its turn: what is asked from now on comes after it."""
+        if self._moving:
+            self._waiting.append(lambda: self.move(work))
+        else:
+            self._moving = True
+            self._socket.run(self._moved(work))
 
     async def open(self, data: Json) -> Reply:
         """Opens a session or comes back to one; the `opened` reply, or an error."""
+        self._closed = False
         try:
-            async with self._door:
-                session, resumed = await self._find(data)
-                self._session, self._gone = session, None
-                session.attach(self)
-                return self._opened(session, resumed)
+            session, resumed = await self._find(data)
         except SessionError as error:
             self._gone = error
             return error_reply(error)
-        finally:
-            self._opening -= 1
-
-    def begin(self) -> None:
-        """Lets those through that waited for the session."""
-        waiting, self._waiting = self._waiting, []
-        for submit in waiting:
-            submit()
+        self._session, self._gone = session, None
+        session.attach(self)
+        return self._opened(session, resumed)
 
     async def close(self) -> Reply:
         """Ends the session after what it still has to do; the `closed` reply."""
         session, self._session = self._session, None
-        self._gone = SessionGone("this channel was closed; open it again")
+        self._closed, self._gone = True, SessionGone("this channel was closed; open it again")
         if session is not None:
-            await session.finish(within_s=LAST_CALL_S)
-            await session.seat.close()
+            try:
+                await session.finish(within_s=LAST_CALL_S)
+            finally:  # also if the client does not wait for it
+                await session.seat.close()
         return Reply("closed", b"{}")
 
     async def leave(self) -> None:
@@ -122,9 +121,18 @@ class Channel:
         if session is not None and not session.detach(self):
             await session.seat.close()
 
+    async def _moved(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        await work()  # if that is cancelled the socket is gone, and who waits with it
+        self._moving = False
+        while self._waiting and not self._moving:
+            self._waiting.popleft()()
+        if self._closed and not self._moving:
+            self._socket.dismiss(self.number)
+
     async def _find(self, data: Json) -> tuple[Resumable, bool]:
         wanted, wait_s = data.get("session_id"), data.get("wait_s") or 0.0
-        if not isinstance(wanted, str | None) or not isinstance(wait_s, int | float):
+        patient = isinstance(wait_s, int | float) and wait_s >= 0  # NaN is not
+        if not isinstance(wanted, str | None) or not patient:
             raise InvalidRequest("open takes a 'session_id' of text and a 'wait_s' of seconds")
         held = self._session
         if held is not None and held.seat.is_open and wanted in (None, held.seat.session_id):

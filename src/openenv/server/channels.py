@@ -15,7 +15,7 @@ from openenv.protocol.envelope import (
     encode_answer,
     read_items,
 )
-from openenv.protocol.errors import Backpressure, InvalidRequest, Json, SessionError
+from openenv.protocol.errors import Backpressure, InvalidRequest, OutOfTurn, SessionError
 from openenv.protocol.messages import Operation, Reply, Request, error_reply
 from openenv.runtime.sessions import Sessions
 from openenv.server.batch import Batch, too_large
@@ -76,11 +76,12 @@ class Channels:
 
     async def leave(self) -> None:
         """The socket is gone: its sessions wait for their client, those that can."""
-        for task in self._tasks:
-            task.cancel()
         channels = list(self._channels.values())
         self._channels.clear()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while self._tasks:  # one that ends may begin another
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(*(channel.leave() for channel in channels))
 
     def say(self, reply: Reply, ident: int | None, channel: int, seq: int | None) -> None:
@@ -97,6 +98,16 @@ class Channels:
         if self._held:
             self._regulate()
 
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Does some work, for as long as the socket is there."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def dismiss(self, number: int) -> None:
+        """A channel was closed: its number is free."""
+        self._channels.pop(number, None)
+
     def _take(self, frame: Frame) -> None:
         try:
             ask = decode_ask(frame, self.encoding)
@@ -108,9 +119,10 @@ class Channels:
                 self._answer_other(ask)
             else:
                 request = _request(operation, ask.data, ask.timeout_s, self)
-                channel = self._channels.get(ask.ch) or self._opened_on_demand(ask.ch)
+                seq = None if operation == "state" else ask.seq
+                channel = self._channels.get(ask.ch) or self._opened_on_demand(ask.ch, seq)
                 self._outstanding += 1
-                channel.submit(request, ask.seq, ask.id)
+                channel.submit(request, seq, ask.id)
         except SessionError as error:
             self.say(error_reply(error), ask.id, ask.ch, ask.seq)
         return None
@@ -122,7 +134,7 @@ class Channels:
         elif ask.op == "batch":
             self._begin_batch(ask)
         elif ask.op == "close":
-            self._run(self._close(ask))
+            self._close(ask)
         elif ask.op == "ping":
             self.say(Reply("pong", b"{}"), ask.id, ask.ch, None)
         else:
@@ -149,30 +161,55 @@ class Channels:
             channel = self._channels[number] = Channel(number, self)
         return channel
 
-    def _opened_on_demand(self, number: int) -> Channel:
-        """A channel that was never opened, which its first request opens."""
+    def _opened_on_demand(self, number: int, seq: int | None) -> Channel:
+        """A channel that was never opened, which its first request opens.
+
+        Raises:
+            OutOfTurn: it is no first request, so its session is not here.
+            Backpressure: as `_channel`.
+        """
+        if seq is not None and seq > 1:
+            raise OutOfTurn(
+                f"a request with seq {seq} on a channel that was not opened; nothing was done: "
+                "open it with session_id and token to come back to its session",
+                code="SEQ_GAP",
+                seq=seq,
+                last_seq=0,
+            )
         channel = self._channel(number)
-        self._open(channel, None)
+        self._move(channel, lambda: channel.open({}))
         return channel
 
-    def _open(self, channel: Channel, ask: Ask | None) -> None:
-        channel.expect()
-        self._run(self._finish_opening(channel, ask))
+    def _open(self, channel: Channel, ask: Ask) -> None:
+        data = {} if ask.data is None else ask.data
+        if not isinstance(data, dict):
+            raise InvalidRequest("Invalid message: open takes an object as 'data'", errors=[])
+        self._move(channel, lambda: channel.open(data), ask)
 
-    async def _finish_opening(self, channel: Channel, ask: Ask | None) -> None:
-        data = {} if ask is None or not isinstance(ask.data, dict) else ask.data
-        reply = await channel.open(data)
-        if ask is not None:
-            self._heed(data)
-            self.say(reply, ask.id, channel.number, None)
-        channel.begin()
-
-    async def _close(self, ask: Ask) -> None:
+    def _close(self, ask: Ask) -> None:
         channel = self._channels.get(ask.ch)
-        reply = Reply("closed", b"{}") if channel is None else await channel.close()
-        if channel is not None and channel.is_closed:
-            self._channels.pop(ask.ch, None)
-        self.say(reply, ask.id, ask.ch, None)
+        if channel is None:
+            self.say(Reply("closed", b"{}"), ask.id, ask.ch, None)
+        else:
+            self._move(channel, channel.close, ask)
+
+    def _move(
+        self,
+        channel: Channel,
+        work: Callable[[], Coroutine[Any, Any, Reply]],
+        ask: Ask | None = None,
+    ) -> None:
+        """Opens or closes a channel, and answers who asked for it."""
+
+        async def move() -> None:
+            reply = await work()
+            if ask is not None:
+                self._heed(ask)
+                self.say(reply, ask.id, channel.number, None)
+            self.settled()
+
+        self._outstanding += 1
+        channel.move(move)
 
     def _begin_batch(self, ask: Ask) -> None:
         items = read_items(ask.data)
@@ -184,24 +221,20 @@ class Channels:
         for index, item in enumerate(items):
             try:
                 request = _request(_SESSION_OPS.get(item.op), item.data, ask.timeout_s, self)
-                channel = self._channels.get(item.ch) or self._opened_on_demand(item.ch)
+                seq = None if request.op == "state" else item.seq
+                channel = self._channels.get(item.ch) or self._opened_on_demand(item.ch, seq)
             except SessionError as error:
                 batch.answered(index, item.seq, error_reply(error))
             else:
-                channel.submit(request, item.seq, index, batch)
+                channel.submit(request, seq, index, batch)
         if not items:
             batch.say()
 
-    def _heed(self, data: Json) -> None:
-        """Sends nothing larger than the client says that it reads."""
-        asked = data.get("max_reply_bytes")
-        if isinstance(asked, int) and 0 < asked < self.max_reply:
+    def _heed(self, ask: Ask) -> None:
+        """Sends nothing larger than the client says that it reads, as it opens a session."""
+        asked = ask.data.get("max_reply_bytes") if isinstance(ask.data, dict) else None
+        if ask.op == "open" and isinstance(asked, int) and 0 < asked < self.max_reply:
             self.max_reply = asked
-
-    def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     def _regulate(self) -> None:
         """Reads from the client only while there is room for what it may ask."""
