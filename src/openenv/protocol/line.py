@@ -238,7 +238,7 @@ class Line:
             self._heed(answer)
             return
         call = self._unanswered.get(answer.id)
-        if call is not None:
+        if call is not None and not self._came_early(call, answer):
             call.settle(answer)
             self._unanswered.pop(answer.id, None)
 
