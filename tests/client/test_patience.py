@@ -210,7 +210,6 @@ def test_ctrl_c_in_a_call(url: str) -> None:
         _run(_begins_anew(client, _done))
 
 
-@pytest.mark.xfail(reason="a socket that ends while its session is closed leaks it", strict=False)
 def test_close_ends_a_call_that_hangs(colour: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In another thread or task: who made the call is told, and nothing is opened again."""
     monkeypatch.setattr(channel, "LAST_CALL_S", 0.05)
@@ -245,7 +244,6 @@ def test_close_ends_a_call_that_hangs(colour: str, monkeypatch: pytest.MonkeyPat
         eventually(lambda: served.openenv.active_sessions == 0, within_s=2)
 
 
-@pytest.mark.xfail(reason="a socket that ends while its session is closed leaks it", strict=False)
 def test_a_client_that_is_forgotten_in_a_call_frees_its_slot_when_the_call_ends() -> None:
     gate = Gate()
     with serving(Parrot) as served:
