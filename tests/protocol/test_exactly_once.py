@@ -265,6 +265,7 @@ class Disturbed(RuleBasedStateMachine):
             if client.wire is not None and client.wire.is_left:
                 client.cut()
             else:
+                self.server.clock.pass_by(1.0)
                 client.hear(Heard.NOTHING)
         raise AssertionError("a call did not end")
 

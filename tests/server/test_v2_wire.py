@@ -303,6 +303,15 @@ def test_a_socket_holds_only_so_many_channels(encoding: str) -> None:
         one.open(ch=7)
 
 
+def test_channels_whose_sessions_have_ended_take_no_room(encoding: str) -> None:
+    limits = Limits(max_channels=3, idle_timeout=0.05)
+    with serving(World, limits=limits) as server, speaking(server, encoding) as client:
+        for number in range(8):
+            client.done("reset", ch=number, seq=1)
+            assert code(client.receive()) == "SESSION_GONE"
+        assert client.refused("step", ch=7, seq=2, data={}) == "SESSION_GONE"
+
+
 class Pictured(Action):
     """An action with bytes and an array."""
 

@@ -57,6 +57,11 @@ class Channel:
         self._gone: SessionError | None = None
         self._waiting: deque[Callable[[], None]] = deque()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has no session (any more), and none is being opened."""
+        return not self._moving and (self._session is None or not self._session.seat.is_open)
+
     def submit(
         self, request: Request, seq: int | None, ident: int, asker: Asker | None = None
     ) -> None:
@@ -104,16 +109,23 @@ class Channel:
         session.attach(self)
         return self._opened(session, resumed)
 
-    async def close(self) -> Reply:
-        """Ends the session after what it still has to do; the `closed` reply."""
+    async def close(self, *, now: bool = False) -> Reply:
+        """Ends the session, after what it still has to do unless that is not wanted any more."""
         session, self._session = self._session, None
         self._closed, self._gone = True, SessionGone("this channel was closed; open it again")
         if session is not None:
             try:
-                await session.finish(within_s=LAST_CALL_S)
+                if not now:
+                    await session.finish(within_s=LAST_CALL_S)
             finally:  # also if the client does not wait for it
                 await session.seat.close()
         return Reply("closed", b"{}")
+
+    def drop(self) -> None:
+        """Begins to end the session at once; nobody waits for that."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.seat.begin_close()
 
     async def leave(self) -> None:
         """The socket is gone: the session waits for its client, or ends if it would in vain."""

@@ -153,6 +153,8 @@ class Channels:
         if channel is None:
             limit = self.sessions.limits.max_channels
             if len(self._channels) >= limit:
+                self._forget_ended()
+            if len(self._channels) >= limit:
                 raise Backpressure(
                     f"this socket holds {limit} channels, as many as it may (max_channels): close "
                     "one, or open another socket",
@@ -160,6 +162,10 @@ class Channels:
                 )
             channel = self._channels[number] = Channel(number, self)
         return channel
+
+    def _forget_ended(self) -> None:
+        """Makes room of the channels whose sessions have ended without being closed."""
+        self._channels = {n: kept for n, kept in self._channels.items() if not kept.has_ended}
 
     def _opened_on_demand(self, number: int, seq: int | None) -> Channel:
         """A channel that was never opened, which its first request opens.
@@ -187,11 +193,16 @@ class Channels:
         self._move(channel, lambda: channel.open(data), ask)
 
     def _close(self, ask: Ask) -> None:
+        data = ask.data if isinstance(ask.data, dict) else {}
         channel = self._channels.get(ask.ch)
-        if channel is None:
-            self.say(Reply("closed", b"{}"), ask.id, ask.ch, None)
-        else:
-            self._move(channel, channel.close, ask)
+        if data.get("all") is True:
+            for each in self._channels.values():
+                each.drop()
+            self._channels.clear()
+        elif channel is not None:
+            now = data.get("now") is True
+            return self._move(channel, lambda: channel.close(now=now), ask)
+        return self.say(Reply("closed", b"{}"), ask.id, ask.ch, None)
 
     def _move(
         self,
