@@ -31,6 +31,10 @@ BYTES_PER_S = 1_000_000
 """The slowest road for which a large request is not sent again too early."""
 
 
+_NOW: Json = {"now": True}
+"""Goes with a close: what still runs in the session is not waited for."""
+
+
 class Dialogue:
     """One client's sessions with one server.
 
@@ -52,10 +56,9 @@ class Dialogue:
 
     @property
     def keep(self) -> Keep:
-        """What the connection says on its own, of the session that was opened last."""
-        last = max(self.channels, default=0)
-        farewell = encode_ask(Ask(HEARTBEAT_ID, "close", last), self.line.encoding)
-        return Keep(self.line.heartbeat, farewell)
+        """What the connection says on its own."""
+        farewell = Ask(HEARTBEAT_ID, "close", data={"all": True})
+        return Keep(self.line.heartbeat, encode_ask(farewell, self.line.encoding))
 
     @property
     def is_broken(self) -> bool:
@@ -77,7 +80,6 @@ class Dialogue:
         self.channels[channel.number] = channel
         call = self.line.call(channel, "open", self._opening(wait_s=wait_s or None))
         channel.opened((yield from self.settle(call, wait)))
-        yield self.keep
 
     def settle(self, call: Call, wait: Wait) -> Flow[Effect, Json]:
         """Sends a request and waits for its answer, whatever becomes of the connection.
@@ -118,7 +120,7 @@ class Dialogue:
 
     def forsake(self, channel: ClientChannel) -> None:
         """Gives a session up without waiting for what runs in it; the server is told."""
-        parting = self.line.call(channel, "close")
+        parting = self.line.call(channel, "close", _NOW)
         self._parting.append(parting.frame)
         self.line.abandon(parting)
         self.channels.pop(channel.number, None)
@@ -129,7 +131,11 @@ class Dialogue:
 
         A call that another thread or task still makes is told so.
         """
-        calls = [self.line.call(channel, "close") for channel in channels if channel.is_open]
+        calls = [
+            self.line.call(channel, "close", _NOW if channel.owed else None)
+            for channel in channels
+            if channel.is_open
+        ]
         try:
             yield from self.until(lambda: _all_done(calls), [c.frame for c in calls], wait)
         except (ConnectFailed, ReplyTimeout, SessionError):

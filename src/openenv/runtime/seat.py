@@ -93,10 +93,10 @@ class Seat:
                 await asyncio.wait_for(self._host.start(), self._limits.reset_timeout)
             except asyncio.TimeoutError:
                 self._host.kill()
-                self._begin_close()
+                self.begin_close()
                 raise _overdue(self._limits.reset_timeout) from None
             except BaseException as error:
-                self._begin_close()
+                self.begin_close()
                 if isinstance(error, SessionError) or not isinstance(error, Exception):
                     raise
                 raise SessionCreationError(f"{type(error).__name__}: {error}") from error
@@ -158,18 +158,18 @@ class Seat:
 
     def expire(self, error: SessionError) -> None:
         """Begins to end the session from the server's side, and tells who holds it."""
-        self._begin_close()
+        self.begin_close()
         if self._tell is not None:
             self._tell(error)
 
     async def close(self) -> None:
         """Ends the session; returns when its environment is closed, or the grace is over."""
-        await asyncio.wait([self._begin_close()], timeout=self._limits.close_grace)
+        await asyncio.wait([self.begin_close()], timeout=self._limits.close_grace)
 
     async def forsake(self) -> None:
         """Waits no longer for a call that hangs; for a server that ends anyway."""
         killed = self._host.kill()
-        closing = self._begin_close()
+        closing = self.begin_close()
         if killed:
             await asyncio.wait([closing], timeout=self._limits.close_grace)
         closing.cancel()
@@ -187,7 +187,7 @@ class Seat:
         """The answer to a call that gave none; but for typed errors, the session ends with it."""
         if isinstance(error, SessionError) and not isinstance(error, HostCrashed):
             return error_reply(error)
-        self._begin_close()
+        self.begin_close()
         if isinstance(error, HostCrashed):
             return error_reply(error, ends_session=True)
         if not isinstance(error, asyncio.CancelledError):
@@ -211,7 +211,7 @@ class Seat:
         """The running call has had its time: the session ends, and nobody waits for the call."""
         self._host.kill()
         self._abandon(_overdue(seconds))
-        self._begin_close()
+        self.begin_close()
 
     def _abandon(self, error: SessionError) -> None:
         """Answers the running call with an error; whatever it still gives is for nobody."""
@@ -222,7 +222,8 @@ class Seat:
             running.cancel()
             self._conclude(error_reply(error, ends_session=True))
 
-    def _begin_close(self) -> asyncio.Task[None]:
+    def begin_close(self) -> asyncio.Task[None]:
+        """Begins to end the session; gives what is done when its environment is closed."""
         if self._closing is None:
             self._stage, self.is_open = Stage.CLOSING, False
             self._abandon(SessionNotFoundError(self.session_id))
