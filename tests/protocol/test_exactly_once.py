@@ -157,6 +157,7 @@ class Disturbed(RuleBasedStateMachine):
         ticket = self.tickets
         if op == "reset":
             self.episodes[who] |= {ticket}
+            self.lost[who] = False  # there may be a session from here on, also if it fails
         called = Called(op, ticket, self.episodes[who])
         self.called.append(called)
         if op == "close" and self.clients[who].conversation.is_connected:
@@ -175,7 +176,7 @@ class Disturbed(RuleBasedStateMachine):
         self.clients[who].called = None
         done = self.server.record.of(called.ticket)
         if self.lost[who] and called.op in ("step", "state"):
-            assert isinstance(called.error, SessionLost) and not done, "only reset heals"
+            assert isinstance(called.error, SessionLost) and not done, called
         if isinstance(called.error, SessionLost) and called.op != "reset":
             self.was_lost(who, called.error)
         elif called.op != "close" and called.result is not None:
