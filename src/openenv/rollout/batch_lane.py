@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -78,7 +77,7 @@ class BatchLane:
         mux.come_over()
         patience = LAST_TRY_S if mux.dialogue.is_broken else CLOSE_TIMEOUT_S
         goodbyes = [
-            mux.dialogue.line.call(channel, "close")
+            mux.dialogue.line.call(channel, "close", {"now": bool(channel.owed)})
             for channel in self._channels.values()
             if channel.is_open
         ]
@@ -134,13 +133,15 @@ class BatchLane:
 
     async def _outcomes(self, turns: Sequence[Turn]) -> list[Outcome]:
         """Asks what was asked of open sessions, in one message if it can be."""
+        if len(turns) == 1:
+            return [await self._alone(turns[0])]
         asked = [(self._channels[turn.slot], turn.op, turn.data) for turn in turns]
-        if len(turns) > 1:
-            with contextlib.suppress(SessionError):  # one can't be sent: the others can
-                batch = self._mux.dialogue.line.batch(asked)
-                self._limit(batch, {"items": batch.items}, None)
-                return await self._settled(turns, batch, list(batch.parts))
-        return await asyncio.gather(*map(self._alone, turns))
+        try:
+            batch = self._mux.dialogue.line.batch(asked)
+        except SessionError:  # one of them can't be sent: the others can
+            return await asyncio.gather(*map(self._alone, turns))
+        self._limit(batch, {"items": batch.items}, None)
+        return await self._settled(turns, batch, list(batch.parts))
 
     async def _alone(self, turn: Turn) -> Outcome:
         channel = self._channels[turn.slot]

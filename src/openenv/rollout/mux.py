@@ -95,7 +95,7 @@ class Mux:
     def forsake(self, channel: ClientChannel) -> None:
         """Gives a session up without waiting for what runs in it; the server is told."""
         line = self.dialogue.line
-        goodbye = line.call(channel, "close")
+        goodbye = line.call(channel, "close", {"now": True})
         line.abandon(goodbye)
         self.dialogue.channels.pop(channel.number, None)
         line.end(channel, SessionGone("the session was given up"))
