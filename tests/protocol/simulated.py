@@ -131,6 +131,7 @@ class Client:
 
     server: Server
     encoding: Encoding
+    wait_s: float = 0.0
     conversation: Conversation = field(init=False)
     wire: Wire | None = None
     effect: Any = None
@@ -138,7 +139,7 @@ class Client:
     _flows: list[AnyFlow] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.conversation = Conversation(Endpoint("http://localhost:1"), 60.0)
+        self.conversation = Conversation(Endpoint("http://localhost:1", wait_s=self.wait_s), 60.0)
 
     @property
     def is_idle(self) -> bool:

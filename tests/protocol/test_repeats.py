@@ -117,3 +117,21 @@ def test_a_session_that_is_cut_off_ends_with_its_grace(server: Server, client: C
     assert server.sessions.active == 0
     client.cut()
     assert "SESSION_GONE" in repr(vars(asked(client, "step", 2).error))
+
+
+def test_an_open_that_is_repeated_queues_once(server: Server, client: Client) -> None:
+    full = Client(server, Encoding.JSON)
+    assert asked(full, "reset", 2).result is not None
+    waiting = Client(server, Encoding.JSON, wait_s=15.0)
+    refused = begun(waiting, "reset", 3)
+    for _ in range(5):
+        undisturbed(waiting)
+        waiting.hear(Heard.NOTHING)
+    undisturbed(waiting)
+    for _ in range(16):
+        server.clock.pass_by(1.0)
+    undisturbed(waiting)
+    assert "CAPACITY_REACHED" in str(refused.error)
+    assert server.sessions.waiting == 0
+    assert asked(full, "close", 4).error is None
+    assert asked(waiting, "reset", 5).result is not None

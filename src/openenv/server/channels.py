@@ -55,6 +55,7 @@ class Channels:
         self._outstanding = 0
         self._held = self._choked = False
         self._tasks: set[asyncio.Task[None]] = set()
+        self._moves: set[tuple[int, int | None]] = set()
 
     def on_frame(self, frame: Frame) -> None:
         """Takes a request, or keeps it until the client reads its replies again."""
@@ -210,15 +211,20 @@ class Channels:
         work: Callable[[], Coroutine[Any, Any, Reply]],
         ask: Ask | None = None,
     ) -> None:
-        """Opens or closes a channel, and answers who asked for it."""
+        """Opens or closes a channel, and answers who asked for it: once if it was asked again."""
+        key = (channel.number, None if ask is None else ask.id)
+        if key in self._moves:
+            return
 
         async def move() -> None:
             reply = await work()
+            self._moves.discard(key)
             if ask is not None:
                 self._heed(ask)
                 self.say(reply, ask.id, channel.number, None)
             self.settled()
 
+        self._moves.add(key)
         self._outstanding += 1
         channel.move(move)
 
