@@ -60,6 +60,9 @@ class Cutter:
         max_size: the largest payload that is cut here, in bytes.
         take: gets each message, in order: whether it is text, and its payload.
         leave: gets every other frame's bytes, as they come; `False` once nothing more is read.
+
+    Attributes:
+        take: the same; another may take its place at any time.
     """
 
     def __init__(
@@ -73,7 +76,7 @@ class Cutter:
         self._bit = MASKED if masked else 0
         self._key_size = 4 if masked else 0
         self._max_size = max_size
-        self._take = take
+        self.take = take
         self._leave = leave
         self._tiny = 2 + self._key_size
         self._end_of_tiny = self._tiny + min(SHORT, max_size + 1)
@@ -97,7 +100,7 @@ class Cutter:
             and WHOLE_TEXT <= data[0] <= WHOLE_BINARY
         ):
             payload = apply_mask(data[6:], data[2:6]) if self._bit else data[2:]
-            self._take(data[0] == WHOLE_TEXT, payload)
+            self.take(data[0] == WHOLE_TEXT, payload)
         else:
             self._cut(data)
 
@@ -154,24 +157,27 @@ class Cutter:
         piece = data[at:end]
         if self._bit:
             piece = apply_mask(piece, self._key)
-            turn = len(piece) % 4
-            self._key = self._key[turn:] + self._key[:turn]
         if self._missing:
             self._put_by(piece)
-        else:
-            if self._pieces:
-                self._pieces.append(piece)
-                piece = b"".join(self._pieces)
-                self._pieces.clear()
-            self._take(self._text, piece)
+            return end
+        if self._pieces:
+            self._pieces.append(piece)
+            piece = b"".join(self._pieces)
+            self._pieces.clear()
+        self.take(self._text, piece)
         return end
 
     def _put_by(self, piece: bytes) -> None:
-        """Keeps a piece; tiny ones are joined, or each would weigh more than what it holds."""
+        """Keeps a piece, and turns the key to where the next one begins.
+
+        Tiny pieces are joined, or each would weigh more than what it holds.
+        """
         if self._pieces and len(self._pieces[-1]) < TINY_BYTES:
             self._pieces[-1] += piece
         else:
             self._pieces.append(piece)
+        turn = len(piece) % 4
+        self._key = self._key[turn:] + self._key[:turn]
 
     def _pass_on(self, data: bytes, at: int) -> int:
         end = int(min(at + self._left, len(data)))

@@ -63,6 +63,7 @@ class BlockingSocket:
         self._socket = dial(endpoint)
         self._socket.setblocking(False)
         self._readable = _readiness(self._socket)
+        self._writable = _readiness(self._socket, reading=False, writing=True)
         try:
             self._shake_hands(deadline)
         except BaseException as error:
@@ -187,11 +188,8 @@ class BlockingSocket:
         """Answers pings and notices the end while nobody calls; `False` once it is over."""
         if self._turn.acquire(blocking=False):
             try:
-                before = len(self._messages)
                 while self._has_room() and self._look(0.0):
                     pass
-                if self.subprotocol is not None:
-                    self._forget_repetitions(len(self._messages) - before)
                 if self._websocket.is_over:
                     self.abort()
             finally:
@@ -242,11 +240,19 @@ class BlockingSocket:
             more = self._read(wait)
             if not more:
                 self._websocket.keep_alive(time.monotonic())
-            self._flush()
+            if unsent := self._websocket.unsent:
+                self._answer(unsent)
         except OSError:
             self._websocket.receive(b"")
             return False
         return more
+
+    def _answer(self, unsent: int) -> None:
+        """Sends pongs and the like now or at the next look: one server must not hold up all."""
+        if self._writable(0.0):
+            self._flush()
+        elif unsent > MAX_WAITING:
+            self._websocket.fail(CloseCode.POLICY_VIOLATION, "pings, but it takes no pongs")
 
     def _read(self, wait: float) -> bool:
         """Takes in what the server has sent; `False` if it was nothing."""
@@ -305,13 +311,6 @@ class BlockingSocket:
             sum(len(payload) for _, payload in waiting) < self._endpoint.max_message_bytes
         )
 
-    def _forget_repetitions(self, count: int) -> None:
-        """Of the last so many messages keeps what is new: one answer to a heartbeat is enough."""
-        fresh = [self._messages.pop() for _ in range(count)]
-        for message in reversed(fresh):
-            if message not in self._messages:
-                self._messages.append(message)
-
     def _shake_hands(self, deadline: float) -> None:
         websocket = self._websocket
         self._flush(deadline)
@@ -337,26 +336,30 @@ def _adding_to(messages: deque[tuple[bool, bytes]]) -> Callable[[bool, bytes], o
     return lambda text, payload: messages.append((text, payload))
 
 
-def _readiness(connection: socket.socket, *, writing: bool = False) -> Callable[[float], object]:
+def _readiness(
+    connection: socket.socket, *, reading: bool = True, writing: bool = False
+) -> Callable[[float], object]:
     """Gives what waits, for so many seconds at most, until there is something to do.
 
     Args:
-        connection: with something to read,
-        writing: or with room to write.
+        connection: the socket.
+        reading: waits until there is something to read.
+        writing: waits until there is room to write.
     """
     if hasattr(select, "poll"):
         poller = select.poll()
-        poller.register(connection, select.POLLIN | (select.POLLOUT if writing else 0))
+        events = (select.POLLIN if reading else 0) | (select.POLLOUT if writing else 0)
+        poller.register(connection, events)
 
         def wait_for(wait: float) -> object:
             return poller.poll(wait * 1000)
 
     else:  # Windows, where a descriptor's number sets no limit
+        read, written = [connection] * reading, [connection] * writing
 
         def wait_for(wait: float) -> object:
-            written = [connection] if writing else []
-            return any(select.select([connection], written, [], wait))
+            return any(select.select(read, written, [], wait))
 
-    if isinstance(connection, ssl.SSLSocket):
+    if reading and isinstance(connection, ssl.SSLSocket):
         return lambda wait: connection.pending() or wait_for(wait)
     return wait_for

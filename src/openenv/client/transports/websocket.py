@@ -29,7 +29,8 @@ class WebSocket:
         take: gets each message: whether it is text, and its payload.
 
     Attributes:
-        heartbeat: the message that asks for a sign of life, instead of a ping.
+        heartbeat: the message that asks for a sign of life, instead of a ping; of equal answers to
+            it only the first is handed over.
     """
 
     def __init__(self, endpoint: Endpoint, take: Callable[[bool, bytes], object]) -> None:
@@ -49,6 +50,7 @@ class WebSocket:
         self._quiet_since = time.monotonic()
         self._answer_due: float | None = None
         self._asked: list[bytes] = []
+        self._answer: bytes | None = None
         self.heartbeat: str | bytes | None = None
         request = self._protocol.connect()
         request.headers.update(endpoint.headers)
@@ -104,9 +106,14 @@ class WebSocket:
         else:
             self._shake_hands(self._tail, data)
 
+    @property
+    def unsent(self) -> int:
+        """How many pieces `outgoing()` would give."""
+        return len(self._asked) + len(self._protocol.writes)
+
     def outgoing(self) -> list[bytes]:
         """What is to be sent besides messages: the handshake, pongs, signs of life, the goodbye."""
-        if not (self._asked or self._protocol.writes):
+        if not self.unsent:
             return []
         asked, self._asked = self._asked, []
         return [piece for piece in self._protocol.data_to_send() if piece] + asked
@@ -153,6 +160,14 @@ class WebSocket:
             self._protocol.send_ping(b"openenv")
         else:
             self._asked = self.frame(self.heartbeat)
+            self._cutter.take = self._sift
+
+    def _sift(self, text: bool, payload: bytes) -> None:
+        """What comes first after a heartbeat answers it; the same answer again is no news."""
+        self._cutter.take = self._take
+        if payload != self._answer:
+            self._answer = payload
+            self._take(text, payload)
 
     def _shake_hands(self, tail: bytes, data: bytes) -> None:
         """Has `websockets` read the answer's head; frames may follow at its heels."""
