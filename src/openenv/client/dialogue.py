@@ -7,6 +7,7 @@ again. To the caller that is a slow step.
 from __future__ import annotations
 
 import random
+import secrets
 from collections.abc import Callable, Iterable
 
 from openenv._flow import Flow
@@ -25,6 +26,8 @@ from openenv.protocol.line import HEARTBEAT_ID, Call, ClientChannel, Line
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
 MAX_REFUSALS = 8
 """Attempts in a row that find nobody listening, about four seconds, before a server is gone."""
+MAX_BUSY_ANSWERS = 60
+"""Attempts that a gateway answers for its server, about a minute, before that is gone too."""
 FIRST_QUIET_S, LONGEST_QUIET_S = 1.0, 30.0
 """How long no answer may come before a request is sent again, in case it was swallowed."""
 BYTES_PER_S = 1_000_000
@@ -53,6 +56,8 @@ class Dialogue:
         self._max_reply = max_reply_bytes
         self._broken = False
         self._parting: list[Frame] = []
+        self._name = secrets.token_hex(8)
+        self._attempt = 0
 
     @property
     def keep(self) -> Keep:
@@ -162,7 +167,11 @@ class Dialogue:
                 channel,
                 "open",
                 self._opening(
-                    session_id=channel.session_id, token=channel.token, last_seq=channel.seq
+                    session_id=channel.session_id,
+                    token=channel.token,
+                    last_seq=channel.seq,
+                    client=self._name,
+                    attempt=self._attempt,
                 ),
             )
             for channel in self.channels.values()
@@ -197,14 +206,17 @@ class Dialogue:
             call.channel.opened(data)
 
     def _reconnect(self, wait: Wait) -> Flow[Effect, None]:
-        pause, refusals = FIRST_PAUSE_S, 0
+        pause, refusals, answers = FIRST_PAUSE_S, 0, 0
         while True:
+            self._attempt += 1
             try:
                 agreed = yield Open(wait)
                 break
             except ConnectFailed as error:
                 refusals += error.status is None
-                if not error.worth_retrying or refusals > MAX_REFUSALS:
+                answers += error.status is not None
+                patient = refusals <= MAX_REFUSALS and answers <= MAX_BUSY_ANSWERS
+                if not (error.worth_retrying and patient):
                     raise _unreachable(error) from error
             yield Sleep(pause * random.uniform(0.5, 1.0), wait)  # spreads many clients
             pause = min(pause * 2, LONGEST_PAUSE_S)

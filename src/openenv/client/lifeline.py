@@ -13,6 +13,8 @@ CLOSE_TIMEOUT_S = 15.0
 """How long `close()` waits for the server to free the session."""
 LAST_TRY_S = 1.0
 """How long it tries to reach a server whose connection is broken."""
+MAX_BEGINNINGS = 3
+"""How many sessions a reset may lose before they have begun."""
 FINISH_S = 2.0
 """How long a reset lets a call finish whose caller has gone, before it begins a new session."""
 
@@ -57,6 +59,8 @@ class Lifeline:
         wait = Wait(timeout_s)
         if request.op == "reset":
             return (yield from self._reset(request.data, wait))
+        if request.op == "state":  # it has no number: what was given up must come first
+            yield from self._finish(wait)
         data = request.data if request.op == "step" else None
         call = self._dialogue.line.call(self._channel, request.op, data)
         return (yield from self._dialogue.settle(call, wait))
@@ -69,31 +73,31 @@ class Lifeline:
         yield from dialogue.leave()
 
     def _reset(self, keywords: Json, wait: Wait) -> Flow[Effect, Json]:
-        yield from self._let_finish()
-        if self._channel.is_open:
+        yield from self._let_finish(wait)
+        for _ in range(MAX_BEGINNINGS):
+            if not self._channel.is_open:
+                yield from self._begin(wait)
             try:
-                return (yield from self._ask_reset(keywords, wait))
-            except SessionLost:
-                pass
-        yield from self._begin(wait)
-        return (yield from self._ask_reset(keywords, wait))
+                call = self._dialogue.line.call(self._channel, "reset", keywords)
+                return (yield from self._dialogue.settle(call, wait))
+            except SessionLost as error:
+                lost = error
+        raise lost
 
-    def _ask_reset(self, keywords: Json, wait: Wait) -> Flow[Effect, Json]:
-        call = self._dialogue.line.call(self._channel, "reset", keywords)
-        return (yield from self._dialogue.settle(call, wait))
-
-    def _let_finish(self) -> Flow[Effect, None]:
+    def _let_finish(self, wait: Wait) -> Flow[Effect, None]:
         """Lets a call end whose caller has gone; a session in which one hangs is given up."""
-        channel, dialogue = self._channel, self._dialogue
-        if not channel.owed:
-            return
         try:
-            yield from dialogue.until(
-                lambda: not channel.owed, dialogue.line.unanswered(), Wait(FINISH_S)
-            )
+            yield from self._finish(Wait(min(FINISH_S, wait.timeout_s / 2)))
         except ReplyTimeout:
-            dialogue.forsake(channel)
+            self._dialogue.forsake(self._channel)
             self._wait_s = max(self._wait_s, CLOSE_TIMEOUT_S)  # its own slot becomes free
+
+    def _finish(self, wait: Wait) -> Flow[Effect, None]:
+        """Waits for the answers to calls whose callers have gone."""
+        channel, dialogue = self._channel, self._dialogue
+        if channel.owed:
+            frames = dialogue.line.unanswered()
+            yield from dialogue.until(lambda: not channel.owed, frames, wait)
 
     def _begin(self, wait: Wait) -> Flow[Effect, None]:
         """Opens a session on a channel that was never used before on this line."""

@@ -63,6 +63,7 @@ class Resumable:
         self._catching_up = False
         self._paused = False
         self._idle: asyncio.Future[None] | None = None
+        self._came_by: tuple[str, int] | None = None
         seat.on_close(self._end)
 
     @property
@@ -84,6 +85,20 @@ class Resumable:
         given = token if isinstance(token, str) else ""
         if not hmac.compare_digest(given.encode(), self.token.encode()):
             raise Unauthorized(f"the token is not that of session {self.seat.session_id!r}")
+
+    def come_back(self, client: object, attempt: object) -> None:
+        """Notes whose attempt to connect it is that resumes the session, if the client tells.
+
+        A word that was held up in a connection its own client has given up comes too late.
+
+        Raises:
+            TakenOver: a later attempt of the same client was here already.
+        """
+        if not isinstance(client, str) or not isinstance(attempt, int):
+            return
+        if self._came_by is not None and client == self._came_by[0] and attempt < self._came_by[1]:
+            raise TakenOver("a later connection of the same client holds this session")
+        self._came_by = (client, attempt)
 
     def attach(self, holder: Holder) -> None:
         """Gives the session to a channel; whoever held it is told."""

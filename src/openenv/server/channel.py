@@ -155,7 +155,9 @@ class Channel:
             await self.leave()
         sessions = self._socket.sessions
         if wanted is not None:
-            return sessions.resume(wanted, data.get("token")), True
+            session = sessions.resume(wanted, data.get("token"))
+            session.come_back(data.get("client"), data.get("attempt"))
+            return session, True
         return await sessions.open_resumable(wait_s=wait_s), False
 
     def _opened(self, session: Resumable, resumed: bool) -> Reply:

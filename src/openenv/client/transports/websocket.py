@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
-from websockets.frames import BINARY, CONT, TEXT, CloseCode, Frame
+from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import CLOSED, CLOSING, CONNECTING, OPEN
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
@@ -16,6 +16,7 @@ from openenv.client.endpoint import Endpoint
 from openenv.protocol.errors import ConnectFailed, OpenEnvError
 from openenv.websocket_frames import Cutter, framed
 
+CARRIES_DATA = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 END_OF_HEAD = b"\r\n\r\n"
 
 
@@ -189,13 +190,17 @@ class WebSocket:
         protocol = self._protocol
         protocol.receive_data(data)
         for event in protocol.events_received():
-            if isinstance(event, Frame) and event.opcode in (TEXT, BINARY, CONT):
+            if isinstance(event, Frame) and event.opcode in (
+                Opcode.TEXT,
+                Opcode.BINARY,
+                Opcode.CONT,
+            ):
                 self._join(event)
         return protocol.close_rcvd is None and protocol.parser_exc is None
 
     def _join(self, fragment: Frame) -> None:
-        if fragment.opcode is not CONT:
-            self._text = fragment.opcode is TEXT
+        if fragment.opcode is not Opcode.CONT:
+            self._text = fragment.opcode is Opcode.TEXT
         self._parts.append(bytes(fragment.data))
         if fragment.fin:
             message = b"".join(self._parts)
