@@ -1,6 +1,7 @@
 """Servers of bad manners: what a client may meet besides a good one."""
 
 import contextlib
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -19,6 +20,9 @@ from tests.client.worlds import PATIENCE_S
 
 ANSWER = '{"type":"observation","data":{"observation":{"text":"TEXT"},"reward":null,"done":false}}'
 GOODBYE = b'{"type":"close"}'
+SILENT = logging.getLogger("tests.silent")
+"""What a scripted server thinks of a client that drops it is no finding of ours."""
+SILENT.disabled = True
 CAPACITY = (
     '{"type":"error","data":{"message":"Server at capacity: 2/2 sessions active","code":'
     '"CAPACITY_REACHED","active_sessions":2,"max_sessions":2}}'
@@ -38,7 +42,7 @@ def scripted(handler: Callable[[ServerConnection], None], **options: Any) -> Ite
         with contextlib.suppress(ConnectionClosed, TimeoutError):
             handler(connection)
 
-    with serve(handle, "127.0.0.1", 0, close_timeout=1, **options) as server:
+    with serve(handle, "127.0.0.1", 0, close_timeout=1, logger=SILENT, **options) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
