@@ -20,7 +20,7 @@ from websockets.server import ServerProtocol
 from websockets.sync.server import ServerConnection
 
 from openenv.client.endpoint import Endpoint
-from openenv.client.transports.blocking import BlockingSocket
+from openenv.client.transports.blocking import TICK_S, BlockingSocket
 from openenv.client.transports.stream import Stream
 from openenv.protocol.errors import (
     ConnectFailed,
@@ -262,6 +262,21 @@ def test_a_server_that_does_not_read_holds_nobody_up(run: Any) -> None:
         run(talk, f"http://127.0.0.1:{port}")
 
 
+def test_what_a_server_does_not_take_in_time_says_that_its_session_goes_on() -> None:
+    done = threading.Event()
+
+    def unread(connection: socket.socket) -> None:
+        accept(connection)
+        done.wait(PATIENCE_S)
+
+    with raw(unread) as port:
+        sending = BlockingSocket(Endpoint(f"http://127.0.0.1:{port}"))
+        with pytest.raises(ReplyTimeout, match="session goes on"):
+            for _ in range(10):
+                sending.send(b"x" * LARGE, time.monotonic() + 0.1)
+        done.set()
+
+
 def closing(*last_words: str, code: int = 1000) -> Callable[[ServerConnection], None]:
     def handle(connection: ServerConnection) -> None:
         connection.recv(PATIENCE_S)
@@ -310,8 +325,9 @@ def test_text_that_is_not_utf8_ends_the_connection(run: Any, fragmented: bool) -
 
 def test_a_connection_that_breaks_is_lost(run: Any) -> None:
     async def talk(line: Any) -> None:
-        with pytest.raises(SessionLost, match="without a goodbye"):
+        with pytest.raises(SessionLost, match="without a goodbye, and a session that can") as lost:
             await line.receive()
+        assert "is gone" not in str(lost.value)
 
     with raw(upgraded(b"\x81\x7d only half of this", then_leave=True)) as port:
         run(talk, f"http://127.0.0.1:{port}")
@@ -479,6 +495,26 @@ def test_a_server_that_takes_no_pongs_is_left_and_holds_up_no_other_socket() -> 
         with pytest.raises(SessionLost):
             flooded.receive(time.monotonic() + PATIENCE_S)
         other.abort()
+
+
+def test_a_socket_that_was_dropped_is_over_though_its_descriptor_lives_on() -> None:
+    with scripted(echo, subprotocols=V2) as url:
+        dropped = BlockingSocket(Endpoint(url, subprotocols=V2))
+        number = dropped._socket.fileno()
+        dropped.abort()
+        quiet = [each for _ in range(8) for each in socket.socketpair()]
+        try:
+            assert number in [each.fileno() for each in quiet]
+            with pytest.raises(SessionLost):
+                dropped.receive(time.monotonic() + 2 * TICK_S)
+            with pytest.raises(SessionLost):
+                dropped.send("late", time.monotonic() + PATIENCE_S)
+            with pytest.raises(SessionLost):
+                dropped.exchange("late", 2 * TICK_S)
+            assert not dropped.tend()
+        finally:
+            for each in quiet:
+                each.close()
 
 
 async def test_a_stream_says_a_last_word() -> None:

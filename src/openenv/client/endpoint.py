@@ -140,7 +140,8 @@ class Endpoint:
             )
         how = "without a goodbye" if code is None else f"with code {code} {reason}".rstrip()
         return SessionLost(
-            f"the connection was closed {how}; its session is gone, reset() begins a new one"
+            f"the connection was closed {how}, and a session that cannot be resumed ended with it; "
+            "reset() begins a new one"
         )
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from websockets.frames import CloseCode
 
+from openenv.client.effects import Wait, late
 from openenv.client.endpoint import Endpoint
 from openenv.client.transports.dial import dial
 from openenv.client.transports.keeper import keep
@@ -115,13 +116,13 @@ class BlockingSocket:
         self._turn_is_wanted = True
         with self._turn:
             self._turn_is_wanted = False
-            if self._websocket.is_over:
+            if self._is_over:
                 raise self._websocket.end
             try:
                 self._write(self._websocket.frame(frame), deadline)
             except TimeoutError as error:
                 self.abort()
-                raise self._endpoint.late(deadline - begun) from error
+                raise late(Wait(round(time.monotonic() - begun, 2))) from error
             except OSError:  # the server left; it may have said why
                 pass
             except BaseException:
@@ -188,23 +189,31 @@ class BlockingSocket:
         """Answers pings and notices the end while nobody calls; `False` once it is over."""
         if self._turn.acquire(blocking=False):
             try:
-                while self._has_room() and self._look(0.0):
+                while self._has_room() and not self._is_over and self._look(0.0):
                     pass
-                if self._websocket.is_over:
+                if self._is_over:
                     self.abort()
             finally:
                 self._turn.release()
-        return not self._websocket.is_over
+        return not self._is_over
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether it has ended. The number of a descriptor that was closed may be another's by now.
+
+        Any thread may drop the connection, so what tells is the socket, not its protocol's state.
+        """
+        return self._websocket.is_over or self._socket.fileno() < 0
 
     def _part(self, goodbye: str | bytes | None, deadline: float) -> None:
         websocket = self._websocket
-        if not websocket.is_over:
+        if not self._is_over:
             if goodbye is None:
                 websocket.say_goodbye()
             else:
                 self._write(websocket.frame(goodbye), deadline)
             self._flush(deadline)
-        while not websocket.is_over and (left := deadline - time.monotonic()) > 0:
+        while not self._is_over and (left := deadline - time.monotonic()) > 0:
             self._read(min(TICK_S, left))
             self._flush(deadline)
             self._messages.clear()
@@ -217,16 +226,16 @@ class BlockingSocket:
             SessionError: it said why.
             ProtocolError: it sent what nobody had asked for.
         """
-        while self._look(0.0):
+        while not self._is_over and self._look(0.0):
             pass
         if self._messages:
             raise_uninvited(self._messages.popleft()[1])
-        if self._websocket.is_over:
+        if self._is_over:
             raise self._websocket.end
 
     def _next(self, deadline: float, *, gives_way: bool = False) -> tuple[bool, bytes] | None:
         while not self._messages and not (gives_way and self._turn_is_wanted):
-            if self._websocket.is_over:
+            if self._is_over:
                 raise self._websocket.end
             left = deadline - time.monotonic()
             self._look(TICK_S if left > TICK_S else max(left, 0.0))
@@ -293,7 +302,7 @@ class BlockingSocket:
                 raise TimeoutError("the server takes nothing more")
             await_movement(min(deadline - now, TICK_S))
             self._read(0.0)
-            if self._websocket.is_over:
+            if self._is_over:
                 raise ConnectionError("the server has left")
             if sent := self._try_to_send(rest):
                 rest = rest[sent:]
