@@ -3,12 +3,15 @@
 import contextlib
 import logging
 import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
+import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
@@ -101,6 +104,22 @@ def raw(handler: Callable[[socket.socket], None]) -> Iterator[int]:
             yield listening.getsockname()[1]
         finally:
             listening.shutdown(socket.SHUT_RDWR)
+
+
+def self_signed(directory: Path) -> tuple[Path, Path]:
+    """A certificate for localhost that nobody has signed, and its key."""
+    certificate, key = directory / "certificate.pem", directory / "key.pem"
+    try:
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+            + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+            + ["-keyout", str(key), "-out", str(certificate)],
+            check=True,
+            capture_output=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("NOT TESTED: TLS, because there is no openssl that makes a certificate")
+    return certificate, key
 
 
 class Deaf:

@@ -5,7 +5,6 @@ import http.server
 import select
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ import pytest
 from openenv import ConfigurationError, ConnectFailed, SessionCapacityError
 from openenv.client import conversation
 from openenv.client.endpoint import convert_to_ws_url
-from tests.client.peers import Refusals, answer, raw, replying, scripted
+from tests.client.peers import Refusals, answer, raw, replying, scripted, self_signed
 from tests.client.ways import Ask, Way, talking
 from tests.client.worlds import PATIENCE_S, Parrot, ParrotClient, Say
 from tests.serving import eventually, serving
@@ -351,19 +350,7 @@ def test_hosts_may_be_excepted_from_the_proxy(colour: str, monkeypatch: pytest.M
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A certificate for localhost that nobody has signed, and its key."""
-    directory = tmp_path_factory.mktemp("tls")
-    certificate, key = directory / "certificate.pem", directory / "key.pem"
-    try:
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-            + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-            + ["-keyout", str(key), "-out", str(certificate)],
-            check=True,
-            capture_output=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("NOT TESTED: TLS, because there is no openssl that makes a certificate")
-    return certificate, key
+    return self_signed(tmp_path_factory.mktemp("tls"))
 
 
 @contextmanager

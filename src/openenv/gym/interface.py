@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from gymnasium import Space
 from pydantic import BaseModel, TypeAdapter
@@ -125,10 +126,10 @@ def _fetched(endpoint: Endpoint) -> Json:
     Raises:
         ConnectFailed: it says nothing.
     """
-    proxies = urllib.request.ProxyHandler({} if endpoint.is_local else None)
+    handlers = urllib.request.ProxyHandler({} if endpoint.is_local else None), _Redirects()
     asked = urllib.request.Request(f"{endpoint.base_url}/schema", headers=dict(endpoint.headers))
     try:
-        with urllib.request.build_opener(proxies).open(
+        with urllib.request.build_opener(*handlers).open(
             asked, timeout=endpoint.connect_timeout
         ) as answer:
             schemas: Json = json.load(answer)
@@ -137,6 +138,21 @@ def _fetched(endpoint: Endpoint) -> Json:
         raise endpoint.failed(f"HTTP {error.code} for /schema", error.code) from error
     except (OSError, ValueError) as error:
         raise endpoint.failed(getattr(error, "reason", error)) from error
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows as `Endpoint.moved` does: never out of TLS; another host gets no headers."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        old, new = urlsplit(req.full_url), urlsplit(newurl)
+        if new.scheme not in (old.scheme, "https"):
+            return None
+        moved = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if moved is not None and new[:2] != old[:2]:
+            moved.headers.clear()
+        return moved
 
 
 def _observation_fields(schema: Json) -> tuple[FieldsCodec[Any], tuple[str, ...]]:
