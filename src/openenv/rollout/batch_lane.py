@@ -26,6 +26,8 @@ GRACE_S = 2.0
 CLOSE_TIMEOUT_S = 15.0
 """How long `close()` waits for the server to free the sessions."""
 DEFAULT_TIMEOUT_S = 60.0
+MORE_ATTEMPTS = 4
+"""How often a reset goes on in another session when its own turns out to be gone."""
 LAST_TRY_S = 1.0
 """How long it tries to reach a server whose connection is broken."""
 
@@ -60,12 +62,14 @@ class BatchLane:
     async def perform(self, turns: Sequence[Turn]) -> list[Outcome]:
         """Takes turns of different slots at the same time."""
         outcomes = await self._attempt(turns)
-        again = [
-            index
-            for index, outcome in enumerate(outcomes)
-            if isinstance(outcome, SessionLost) and turns[index].op == "reset"
-        ]
-        if again:  # a session that was to be resumed is gone: another will do for a reset
+        for _ in range(MORE_ATTEMPTS):
+            again = [
+                index
+                for index, outcome in enumerate(outcomes)
+                if isinstance(outcome, SessionLost) and turns[index].op == "reset"
+            ]
+            if not again:
+                break
             fresh = await self._attempt([turns[index] for index in again])
             for index, outcome in zip(again, fresh, strict=True):
                 outcomes[index] = outcome
@@ -90,51 +94,49 @@ class BatchLane:
 
     async def _attempt(self, turns: Sequence[Turn]) -> list[Outcome]:
         """Takes turns, each reset in the session there is or else in a new one."""
-        shut = [turn for turn in turns if not self._is_open(turn.slot)]
-        if not shut:
-            return await self._outcomes(turns)
-        failures = await asyncio.gather(*map(self._prepare, shut))
-        failed = {turn.slot: error for turn, error in zip(shut, failures, strict=True) if error}
-        ready = [turn for turn in turns if turn.slot not in failed]
+        if self._mux.dialogue.is_broken:
+            await self._mux.ready(self._patience("reset"))
+        new = [turn.slot for turn in turns if turn.op == "reset" and not self._is_open(turn.slot)]
+        refused = {} if not new else await self._open_all(new)
+        ready = [turn for turn in turns if self._is_open(turn.slot)]
         outcomes = await self._outcomes(ready)
+        if len(ready) == len(turns):
+            return outcomes
         done = {turn.slot: outcome for turn, outcome in zip(ready, outcomes, strict=True)}
-        return [failed.get(turn.slot) or done[turn.slot] for turn in turns]
+        return [done.get(slot) or refused.get(slot) or self._lost(slot) for slot, *_ in turns]
 
     def _is_open(self, slot: int) -> bool:
         channel = self._channels.get(slot)
         return channel is not None and channel.is_open
 
-    async def _prepare(self, turn: Turn) -> OpenEnvError | None:
-        """Opens a session for a reset; a step has no episode without one."""
-        if turn.op == "reset":
-            return await self._open(turn.slot)
-        channel = self._channels.get(turn.slot, ClientChannel())
+    def _lost(self, slot: int) -> SessionLost:
+        """Why a slot has no session."""
+        channel = self._channels.get(slot, ClientChannel())
         gone = channel.ended or SessionGone("the session is gone; reset() begins a new one")
         return lost_because(gone, channel)
 
+    async def _open_all(self, slots: Sequence[int]) -> dict[int, OpenEnvError | None]:
+        """Opens sessions at the same time; why some could not be opened."""
+        return dict(zip(slots, await asyncio.gather(*map(self._open, slots)), strict=True))
+
     async def _open(self, slot: int) -> OpenEnvError | None:
         """Opens a session on a channel that was never used before; gives the error if it failed."""
-        dialogue = self._mux.dialogue
         wait_s = self._wait_s if self._opened < self._size else max(self._wait_s, RECOVERY_WAIT_S)
         channel = ClientChannel(self._opened)
         self._opened += 1
         if (old := self._channels.pop(slot, None)) is not None:
-            dialogue.channels.pop(old.number, None)
-        opening = dialogue.line.call(channel, "open", self._mux.opening(wait_s))
-        dialogue.channels[channel.number] = channel
+            self._mux.dialogue.channels.pop(old.number, None)
         try:
-            await self._mux.settle(opening, wait_s + self._patience("reset"))
-            channel.opened(opening.result())
+            await self._mux.open(channel, wait_s, self._patience("reset"))
         except OpenEnvError as error:
-            self._mux.forsake(channel)
             return error
         self._channels[slot] = channel
         return None
 
     async def _outcomes(self, turns: Sequence[Turn]) -> list[Outcome]:
         """Asks what was asked of open sessions, in one message if it can be."""
-        if len(turns) == 1:
-            return [await self._alone(turns[0])]
+        if len(turns) <= 1:
+            return [await self._alone(turn) for turn in turns]
         asked = [(self._channels[turn.slot], turn.op, turn.data) for turn in turns]
         try:
             batch = self._mux.dialogue.line.batch(asked)
@@ -144,6 +146,8 @@ class BatchLane:
         return await self._settled(turns, batch, list(batch.parts))
 
     async def _alone(self, turn: Turn) -> Outcome:
+        if not self._is_open(turn.slot):
+            return self._lost(turn.slot)
         channel = self._channels[turn.slot]
         try:
             call = self._mux.dialogue.line.call(channel, turn.op, turn.data)

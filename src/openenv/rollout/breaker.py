@@ -20,9 +20,13 @@ class Breaker:
     Once it is tripped, each call of a slot makes one attempt, which costs nothing where it is
     refused at once. One that takes seconds to fail would hold up the slots of other servers, so
     after that there is none for a while.
+
+    Attributes:
+        clock: tells the time, in seconds.
     """
 
     def __init__(self) -> None:
+        self.clock: Callable[[], float] = time.monotonic
         self._tripped = False
         self._error: ConnectFailed | None = None
         self._until = 0.0
@@ -37,13 +41,13 @@ class Breaker:
         Raises:
             ConnectFailed: it failed; no other attempt is worth making if it is tripped.
         """
-        began = time.monotonic()
+        began = self.clock()
         if self._tripped and self._error is not None and began < self._until:
             raise ConnectFailed(str(self._error), self._error.status)
         try:
             result = await connect()
         except ConnectFailed as error:
-            now = time.monotonic()
+            now = self.clock()
             self._error, self._until = error, now + REST * (now - began)
             if self._tripped:
                 raise ConnectFailed(str(error), error.status) from error

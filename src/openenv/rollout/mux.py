@@ -15,7 +15,14 @@ from openenv.client.effects import Effect, Heard, Keep, Open, Sleep, Transmit, W
 from openenv.client.endpoint import Endpoint
 from openenv.client.transports.stream import Stream
 from openenv.protocol.envelope import Encoding, Frame
-from openenv.protocol.errors import ConnectFailed, Json, OpenEnvError, SessionGone, SessionLost
+from openenv.protocol.errors import (
+    ConnectFailed,
+    OpenEnvError,
+    ProtocolError,
+    SessionError,
+    SessionGone,
+    SessionLost,
+)
 from openenv.protocol.line import Call, ClientChannel
 from openenv.protocol.messages import Request
 from openenv.rollout.breaker import Breaker
@@ -47,6 +54,7 @@ class Mux:
         self._stream: Stream | None = None
         self._waiting: dict[Call, asyncio.Future[None]] = {}
         self._following: asyncio.Task[None] | None = None
+        self._repairing = asyncio.Lock()
         self._transmitting: Transmit | None = None
         self._heard: asyncio.Future[Heard] = self._loop.create_future()
 
@@ -66,9 +74,38 @@ class Mux:
         await self._perform(self.dialogue.keep)
         return True
 
-    def opening(self, wait_s: float) -> Json:
-        """What the server is told of a session that is to be opened."""
-        return {"wait_s": wait_s, "max_reply_bytes": self._endpoint.max_message_bytes}
+    async def ready(self, timeout_s: float) -> None:
+        """Makes a broken connection again, before anything new is asked over it.
+
+        Raises:
+            ConnectFailed: it could not.
+            ReplyTimeout: it took too long.
+        """
+        async with self._repairing:
+            if self.dialogue.is_broken and self._following is None:
+                await self._drive(self.dialogue.until(self._is_whole, [], Wait(timeout_s)))
+
+    async def open(self, channel: ClientChannel, wait_s: float, timeout_s: float) -> None:
+        """Opens a session on a channel that was not used before; errors as `settle`.
+
+        Args:
+            channel: a new one.
+            wait_s: how long it may queue for a slot of the server.
+            timeout_s: how long the answer may take after that.
+
+        Raises:
+            SessionError: the server refused.
+        """
+        dialogue = self.dialogue
+        wanted = {"wait_s": wait_s, "max_reply_bytes": self._endpoint.max_message_bytes}
+        call = dialogue.line.call(channel, "open", wanted)
+        dialogue.channels[channel.number] = channel
+        try:
+            await self.settle(call, wait_s + timeout_s)
+            call.result()
+        except OpenEnvError:
+            self.forsake(channel)
+            raise
 
     async def settle(self, call: Call, timeout_s: float) -> None:
         """Sends a request and waits until it is answered, whatever becomes of the connection.
@@ -133,7 +170,7 @@ class Mux:
             while self._waiting:
                 frames = self.dialogue.line.unanswered()
                 await self._drive(self.dialogue.until(self._sorted, frames, Wait(math.inf)))
-        except OpenEnvError as error:
+        except Exception as error:  # noqa: BLE001  # raised by whoever waits
             self.dialogue.cut()
             for answered in self._waiting.values():
                 if not answered.done():
@@ -141,9 +178,14 @@ class Mux:
         finally:
             self._following = None
 
+    def _is_whole(self) -> bool:
+        return not self.dialogue.is_broken
+
     def _sorted(self) -> bool:
         """Lets those go on whose answers are there; whether nobody waits any more."""
         for call in [call for call in self._waiting if call.answer is not None]:
+            if call.op == "open":  # here and now: it is to be resumed if the connection breaks next
+                _take_session(call)
             answered = self._waiting.pop(call)
             if not answered.done():
                 answered.set_result(None)
@@ -206,6 +248,11 @@ class Mux:
         stream, self._stream = self._stream, None
         if stream is not None:
             stream.abort()
+
+
+def _take_session(opened: Call) -> None:
+    with contextlib.suppress(SessionError, ProtocolError):  # whoever waits for it is told
+        opened.channel.opened(opened.result())
 
 
 def _hear(heard: asyncio.Future[Heard], what: Heard) -> None:

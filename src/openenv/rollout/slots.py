@@ -9,6 +9,7 @@ from openenv.protocol.errors import (
     EnvironmentFailed,
     InvalidRequest,
     Json,
+    MessageTooLarge,
     ResetRequired,
 )
 from openenv.rollout.lanes import Outcome, Turn
@@ -76,5 +77,7 @@ class Slot:
 
 def is_fatal(error: Exception) -> bool:
     """Whether an episode cannot go on after an error of one of its turns."""
+    if isinstance(error, MessageTooLarge):  # v1 ends the connection, and cannot say whose limit
+        return "whose" not in error.details
     alive = isinstance(error, EnvironmentFailed | InvalidRequest)
     return not alive or getattr(error, "code", None) in ENDING_CODES
