@@ -154,13 +154,19 @@ def test_hostile_messagepack_is_refused(threaded: Served, name: str) -> None:
         assert client.done("ping") == {}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", '{"id":1,"op":NaN}', "[" * 100_000, '{"id":1,"op":"\\ud800"}', "\x00"]
-)
+@pytest.mark.parametrize("text", ["", "{", '{"id":1,"op":NaN}', '{"id":1,"op":"\\ud800"}', "\x00"])
 def test_text_that_is_no_json_is_refused(threaded: Served, text: str) -> None:
     with speaking(threaded, JSON) as client:
         client.send_frame(text)
         assert code(client.receive()) == "INVALID_JSON"
+        assert client.done("ping") == {}
+
+
+def test_deep_nesting_is_refused(threaded: Served) -> None:
+    with speaking(threaded, JSON) as client:
+        for text in ("[" * 100_000, '{"id":1,"data":' + "[" * 100_000):
+            client.send_frame(text)
+            assert code(client.receive()) in ("INVALID_JSON", "VALIDATION_ERROR")
         assert client.done("ping") == {}
 
 

@@ -16,6 +16,7 @@ from openenv.protocol.envelope import Ask, Encoding, Frame, encode_ask
 from openenv.protocol.errors import (
     ConnectFailed,
     Json,
+    MessageTooLarge,
     ReplyTimeout,
     SessionError,
     SessionGone,
@@ -92,6 +93,7 @@ class Dialogue:
         Raises:
             SessionError: the server answered with a typed error.
             SessionLost: the session is gone.
+            MessageTooLarge: the answer, or the request, is larger than one side reads.
             ConnectFailed: the connection broke and could not be made again.
             ReplyTimeout: the time was up; the request may yet be carried out, once.
         """
@@ -118,6 +120,10 @@ class Dialogue:
             except SessionLost:  # the connection, not the session
                 self._broken = True
                 continue
+            except MessageTooLarge as error:  # which the connection did not survive
+                self._broken = True
+                self.line.refuse_largest(error)
+                continue
             if heard is Heard.LATE:
                 raise late(wait)
             if heard is Heard.NOTHING:
@@ -125,11 +131,11 @@ class Dialogue:
 
     def forsake(self, channel: ClientChannel) -> None:
         """Gives a session up without waiting for what runs in it; the server is told."""
+        self.channels.pop(channel.number, None)
+        self.line.end(channel, SessionGone("the client gave the session up"))
         parting = self.line.call(channel, "close", _NOW)
         self._parting.append(parting.frame)
         self.line.abandon(parting)
-        self.channels.pop(channel.number, None)
-        self.line.end(channel, SessionGone("the client gave the session up"))
 
     def close(self, channels: Iterable[ClientChannel], wait: Wait) -> Flow[Effect, None]:
         """Ends sessions; returns when the server has freed them, or can't be reached.
@@ -218,7 +224,11 @@ class Dialogue:
                 patient = refusals <= MAX_REFUSALS and answers <= MAX_BUSY_ANSWERS
                 if not (error.worth_retrying and patient):
                     raise _unreachable(error) from error
-            yield Sleep(pause * random.uniform(0.5, 1.0), wait)  # spreads many clients
+                failure = error
+            try:
+                yield Sleep(pause * random.uniform(0.5, 1.0), wait)  # spreads many clients
+            except ReplyTimeout:
+                raise _unreachable(failure) from failure
             pause = min(pause * 2, LONGEST_PAUSE_S)
         if Encoding.agreed(agreed) is not self.line.encoding:
             for channel in list(self.channels.values()):
@@ -233,7 +243,8 @@ def _all_done(calls: list[Call]) -> bool:
 def _unreachable(error: ConnectFailed) -> ConnectFailed:
     return ConnectFailed(
         f"the connection broke and could not be made again ({error}); the session may still live: "
-        "the next call tries to resume it, and tells if it is lost",
+        "the next call tries to resume it, and tells if it is lost. What was asked may still be "
+        "carried out then, once, before that call",
         error.status,
         worth_retrying=error.worth_retrying,
     )

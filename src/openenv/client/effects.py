@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from openenv.protocol.envelope import Frame
@@ -84,7 +84,7 @@ class Transmit:
         quiet_s: how long nothing may come before the flow is asked what to do.
     """
 
-    frames: list[Frame]
+    frames: list[Frame] = field(repr=False)
     wait: Wait
     receive: Callable[[Frame], None]
     done: Callable[[], bool]

@@ -13,6 +13,8 @@ CLOSE_TIMEOUT_S = 15.0
 """How long `close()` waits for the server to free the session."""
 LAST_TRY_S = 1.0
 """How long it tries to reach a server whose connection is broken."""
+_ELSEWHERE = frozenset({"SESSION_GONE", "TAKEN_OVER"})
+"""Why a session ended that holds no slot for this client (any more)."""
 MAX_BEGINNINGS = 3
 """How many sessions a reset may lose before they have begun."""
 FINISH_S = 2.0
@@ -31,6 +33,7 @@ class Lifeline:
         self._dialogue = dialogue
         self._wait_s = wait_s
         self._channel = ClientChannel()
+        self._closed = False
 
     @property
     def lost(self) -> str | None:
@@ -67,6 +70,7 @@ class Lifeline:
 
     def close(self) -> Flow[Effect, None]:
         """Ends the session and the connection."""
+        self._closed = True
         dialogue = self._dialogue
         patience = LAST_TRY_S if dialogue.is_broken else CLOSE_TIMEOUT_S
         yield from dialogue.close([self._channel], Wait(patience))
@@ -89,8 +93,7 @@ class Lifeline:
         try:
             yield from self._finish(Wait(min(FINISH_S, wait.timeout_s / 2)))
         except ReplyTimeout:
-            self._dialogue.forsake(self._channel)
-            self._wait_s = max(self._wait_s, CLOSE_TIMEOUT_S)  # its own slot becomes free
+            self._dialogue.line.end(self._channel, SessionLost("a call hangs in it"))
 
     def _finish(self, wait: Wait) -> Flow[Effect, None]:
         """Waits for the answers to calls whose callers have gone."""
@@ -101,7 +104,12 @@ class Lifeline:
 
     def _begin(self, wait: Wait) -> Flow[Effect, None]:
         """Opens a session on a channel that was never used before on this line."""
-        if self._channel.session_id is not None:
-            self._dialogue.channels.pop(self._channel.number, None)
-            self._channel = ClientChannel(self._channel.number + 1)
-        yield from self._dialogue.open(self._channel, self._wait_s, wait)
+        if self._closed:
+            raise SessionLost("the client was closed")
+        before, wait_s = self._channel, self._wait_s
+        if before.session_id is not None:
+            if before.ended is None or before.ended.code not in _ELSEWHERE:
+                wait_s = max(wait_s, CLOSE_TIMEOUT_S)  # its own slot becomes free
+            self._dialogue.forsake(before)
+            self._channel = ClientChannel(before.number + 1)
+        yield from self._dialogue.open(self._channel, wait_s, wait)

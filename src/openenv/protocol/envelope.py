@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from openenv.protocol.errors import RETRYABLE_CODES, InvalidRequest, Json, ProtocolError
 from openenv.protocol.keys import check_keys
 from openenv.protocol.messages import Reply
-from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
+from openenv.protocol.msgpack import encode_msgpack
 from openenv.protocol.tensors import tensors
 from openenv.protocol.values import encode
 
@@ -30,6 +30,7 @@ MAX_ID = 2**53
 
 _Number = Annotated[int, msgspec.Meta(ge=0, le=MAX_ID)]
 _Ordinal = Annotated[int, msgspec.Meta(ge=1, le=MAX_ID)]
+_Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Ask(msgspec.Struct):
@@ -48,7 +49,7 @@ class Ask(msgspec.Struct):
     op: str
     ch: _Number = 0
     seq: _Ordinal | None = None
-    timeout_s: float | None = None
+    timeout_s: _Seconds | None = None
     data: Any = None
 
 
@@ -69,6 +70,12 @@ class Answer(msgspec.Struct):
     ch: int = 0
     seq: int | None = None
     data: Any = None
+
+
+class _Numbered(msgspec.Struct):
+    """What can be said of a frame whose other parts nobody should read."""
+
+    id: _Number
 
 
 class _Written(msgspec.Struct, omit_defaults=True):
@@ -97,6 +104,7 @@ class Encoding(Enum):
         self.form: type[Frame] = bytes if self.binary else str
         self.read_ask = self._reader(Ask)
         self.read_answer = self._reader(Answer)
+        self.read_id = self._reader(_Numbered)
 
     def _reader(self, kind: type[StructT]) -> Callable[[Frame], StructT]:
         decoder: Any = (
@@ -148,10 +156,13 @@ def decode_ask(frame: Frame, encoding: Encoding) -> Ask:
         InvalidRequest: it is none; `details["id"]` is there if the frame told one.
     """
     if type(frame) is encoding.form:
-        if isinstance(frame, bytes):
-            check_keys(frame)
         try:
+            if isinstance(frame, bytes):
+                check_keys(frame)
             return encoding.read_ask(frame)
+        except InvalidRequest as error:
+            error.details["id"] = _id_in(frame, encoding)
+            raise
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
             raise _unreadable(frame, encoding, error) from None
     raise _wrong_form(frame, encoding)
@@ -233,19 +244,30 @@ def _wrong_form(frame: Frame, encoding: Encoding) -> InvalidRequest:
     )
 
 
+def frame_size(frame: Frame) -> int:
+    """How many bytes a frame has on the wire."""
+    return len(frame) if isinstance(frame, bytes) or frame.isascii() else len(frame.encode())
+
+
 def _unreadable(frame: Frame, encoding: Encoding, error: Exception) -> InvalidRequest:
     """The error for a frame that is no request: of its form, or only of its fields."""
+    ident = _id_in(frame, encoding)
+    if isinstance(error, msgspec.ValidationError):
+        return _invalid(str(error), ident)
+    return InvalidRequest(
+        f"Invalid {'MessagePack' if encoding.binary else 'JSON'}: {error}; send one map with "
+        "'id', 'op', 'ch' and what belongs to it",
+        code="INVALID_JSON",
+        **({} if ident is None else {"id": ident}),
+    )
+
+
+def _id_in(frame: Frame, encoding: Encoding) -> int | None:
+    """The id that a frame tells, if it can be read so far; nothing else in it is."""
     try:
-        message = decode_msgpack(frame) if isinstance(frame, bytes) else msgspec.json.decode(frame)
-    except (msgspec.DecodeError, ValueError, RecursionError, InvalidRequest):
-        return InvalidRequest(
-            f"Invalid {'MessagePack' if encoding.binary else 'JSON'}: {error}; send one map with "
-            "'id', 'op', 'ch' and what belongs to it",
-            code="INVALID_JSON",
-        )
-    ident = message.get("id") if isinstance(message, dict) else None
-    known = isinstance(ident, int) and not isinstance(ident, bool) and 0 <= ident <= MAX_ID
-    return _invalid(str(error), ident if known else None)
+        return encoding.read_id(frame).id
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
 
 
 def _invalid(why: str, ident: Any = None) -> InvalidRequest:

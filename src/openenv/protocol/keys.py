@@ -66,7 +66,7 @@ def _fault(frame: bytes) -> str:
         at, left = _entered(frame, at)
         if not in_map and left:
             at, left = _past_alike(frame, at, left)
-    return f"more than {MOST_PARTS} parts, and a large map among them"
+    return f"more than {MOST_PARTS} parts, too many to look at: send numbers as an array"
 
 
 def _size(frame: bytes, at: int) -> int:

@@ -16,6 +16,7 @@ from openenv.protocol.envelope import (
     Frame,
     decode_answer,
     encode_ask,
+    frame_size,
     read_answers,
 )
 from openenv.protocol.errors import (
@@ -73,7 +74,7 @@ class ClientChannel:
 
     def opened(self, data: Json) -> None:
         """Takes the server's word about its session; a new one counts from the beginning."""
-        if data.get("session_id") != self.session_id:
+        if data.get("session_id") != self.session_id or not self.owed:
             self.seq = int(data.get("seq") or 0)
         self.session_id, self.token = data.get("session_id"), data.get("token")
         self.limits = data.get("limits") or {}
@@ -95,9 +96,9 @@ class Call:
     ident: int
     op: str
     channel: ClientChannel
-    frame: Frame = ""
+    frame: Frame = field(default="", repr=False)
     seq: int | None = None
-    answer: Answer | None = None
+    answer: Answer | None = field(default=None, repr=False)
 
     def done(self) -> bool:
         """Whether it is answered."""
@@ -131,6 +132,8 @@ class Call:
             error = SessionError.from_data(answer.data)
             if error.code in _GONE | ENDING_CODES and not self._is_past(error):
                 self.channel.ended = error
+            elif error.code in _NOT_TAKEN and self.seq == self.channel.seq:
+                self.channel.seq -= 1
 
     def _is_past(self, error: SessionError) -> bool:
         """Whether it was carried out before a later one was: only its own reply is gone."""
@@ -175,6 +178,8 @@ class BatchCall(Call):
 
 
 _OF_SESSION = frozenset({"reset", "step", "state"})
+_NOT_TAKEN = frozenset({"INVALID_JSON", "UNKNOWN_TYPE", "BACKPRESSURE"})
+"""Codes of requests that never came to their session: their number is free again."""
 _GONE = frozenset({"SESSION_GONE", "SESSION_ERROR", "TAKEN_OVER", "SEQ_GAP", "STALE_SEQ"})
 
 
@@ -263,6 +268,13 @@ class Line:
             if call.done():
                 del self._unanswered[call.ident]
 
+    def refuse_largest(self, error: MessageTooLarge) -> None:
+        """One side does not read the largest request, or the answer to it: it has failed."""
+        largest = max(self._unanswered.values(), key=lambda call: len(call.frame), default=None)
+        if largest is not None:
+            del self._unanswered[largest.ident]
+            largest.settle(Answer("error", data=error.to_data()))
+
     def _came_early(self, call: Call, answer: Answer) -> bool:
         """Whether the server misses what was asked before: both are to be sent again."""
         if answer.type != "error" or call.seq is None or not isinstance(answer.data, dict):
@@ -275,11 +287,11 @@ class Line:
 
     def _admit(self, frame: Frame, *channels: ClientChannel) -> None:
         limit = channels[0].limits.get("max_message_bytes") if channels else None
-        if limit is not None and len(frame) > limit:
+        if limit is not None and (size := frame_size(frame)) > limit:
             raise MessageTooLarge(
-                f"the message has {len(frame)} bytes, the server reads at most {limit} "
+                f"the message has {size} bytes, the server reads at most {limit} "
                 "(OPENENV_MAX_MESSAGE_MB there); nothing was sent, the session goes on",
-                size=len(frame),
+                size=size,
                 limit=limit,
                 whose="server",
                 setting="OPENENV_MAX_MESSAGE_MB",
@@ -309,10 +321,18 @@ class Line:
             raise
 
     def _heed(self, answer: Answer) -> None:
-        """A word that nobody asked for: a session has ended, or belongs to somebody else now."""
-        channel = self._channels.get(answer.ch)
-        if answer.type == "error" and isinstance(answer.data, dict) and channel is not None:
-            self.end(channel, SessionError.from_data(answer.data))
+        """A word that nobody asked for: a session has ended, or belongs to somebody else now.
+
+        Raises:
+            ProtocolError: it says something else, perhaps of a frame that it could not read.
+        """
+        if answer.type != "error" or not isinstance(answer.data, dict):
+            raise ProtocolError(f"the server sent a {answer.type!r} frame that nobody asked for")
+        error = SessionError.from_data(answer.data)
+        if error.code not in _GONE | ENDING_CODES:
+            raise ProtocolError(f"the server complains of a frame: {error}")
+        if (channel := self._channels.get(answer.ch)) is not None:
+            self.end(channel, error)
 
 
 def lost_because(error: SessionError, channel: ClientChannel) -> SessionLost:

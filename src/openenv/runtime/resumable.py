@@ -100,12 +100,17 @@ class Resumable:
             raise TakenOver("a later connection of the same client holds this session")
         self._came_by = (client, attempt)
 
-    def attach(self, holder: Holder) -> None:
-        """Gives the session to a channel; whoever held it is told."""
+    def attach(self, holder: Holder, *, paused: bool = False) -> None:
+        """Gives the session to a channel; whoever held it is told.
+
+        Args:
+            holder: the channel.
+            paused: it takes no replies for now.
+        """
         before, self._holder = self._holder, holder
         self.detached_at = None
         self._may_idle(self._attended_limit)
-        self.pause(False)
+        self.pause(paused)
         if before is not None and before is not holder:
             before.ended(TakenOver("another connection has taken this session over with its token"))
 
@@ -122,7 +127,7 @@ class Resumable:
         return True
 
     def pause(self, on: bool) -> None:
-        """Begins nothing more while its holder takes no replies."""
+        """Begins nothing more while its holder takes no replies; what waited is answered then."""
         self._paused = on
         self._catch_up()
 
@@ -211,6 +216,7 @@ class Resumable:
         holder, self._holder = self._holder, None
         if holder is not None:
             holder.ended(self._gone(error.message))
+        self.pause(False)  # what still waits is answered
 
     def _gone(self, why: str = "its last call ended the session, or its server") -> SessionGone:
         return SessionGone(why, session_id=self.seat.session_id)

@@ -13,7 +13,13 @@ from pydantic import BaseModel, ValidationError
 from openenv.env.models import State, is_done, is_observation, pack, pack_state
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
 from openenv.protocol.episode import Episode
-from openenv.protocol.errors import ENDING_CODES, EnvironmentFailed, Json, SessionError
+from openenv.protocol.errors import (
+    ENDING_CODES,
+    EnvironmentFailed,
+    InvalidRequest,
+    Json,
+    SessionError,
+)
 from openenv.protocol.messages import Reply, Request, error_reply
 from openenv.protocol.wire import ResetRequest
 from openenv.runtime.faults import (
@@ -136,6 +142,10 @@ class Session:
 
     def _reset(self, data: Json) -> Call:
         """The call that begins an episode, with the keywords that the environment takes."""
+        if not isinstance(data, dict):
+            raise InvalidRequest(
+                f"Invalid reset: its data must be an object, got {type(data).__name__}", errors=[]
+            )
         if data:
             try:
                 asked = ResetRequest.model_validate(data)

@@ -11,10 +11,10 @@ from openenv.env.environment import HostKind
 from openenv.env.spec import AnyEnvironment, EnvSpec
 from openenv.protocol.errors import (
     ConcurrencyConfigurationError,
-    SessionExpired,
     SessionGone,
     SessionNotFoundError,
 )
+from openenv.runtime.eviction import Eviction
 from openenv.runtime.host import (
     Host,
     InlineHost,
@@ -71,6 +71,7 @@ class Sessions:
         self._resumable: dict[str, Resumable] = {}
         self._shared_worker: Worker | None = None
         self._reaper = Reaper(clock, self._seats)
+        self._eviction = Eviction(self._slots, self._resumable, limits, clock)
 
     @property
     def capacity(self) -> int:
@@ -118,7 +119,10 @@ class Sessions:
             EnvironmentFactoryError: the environment's constructor raised.
             SessionCreationError: the server is stopping.
         """
-        await self._slots.take(max(wait_s, self._evicted()))
+        try:
+            await self._slots.take(max(wait_s, self._eviction.make_room()))
+        finally:
+            self._eviction.look()
         try:
             host = self._host()
         except BaseException:
@@ -141,9 +145,7 @@ class Sessions:
     async def open_resumable(self, *, wait_s: float = 0.0) -> Resumable:
         """Opens a session that outlives its socket; arguments and errors as `open`."""
         seat = await self.open(wait_s=wait_s, attached=True)
-        made = Resumable(
-            seat, grace=self.limits.resume_grace, clock=self._clock, watch=self._reaper.watch
-        )
+        made = Resumable(seat, grace=self.limits.resume_grace, clock=self._clock, watch=self._watch)
         self._resumable[seat.session_id] = made
         return made
 
@@ -167,6 +169,7 @@ class Sessions:
     async def close_all(self) -> None:
         """Closes every session."""
         self._reaper.stop()
+        self._eviction.stop()
         await asyncio.gather(*(seat.close() for seat in list(self._seats)))
         await asyncio.gather(*(seat.forsake() for seat in list(self._seats)))
         if self.spec.shared:
@@ -198,24 +201,9 @@ class Sessions:
         await asyncio.wait([closed], timeout=self.limits.close_grace)
         closed.cancel()
 
-    def _evicted(self) -> float:
-        """Makes room for a new client if it must, and gives the seconds until it is there.
-
-        The longest cut-off client loses its session, if it has had its time to come back.
-        """
-        left = [
-            (session.detached_at, session)
-            for session in self._resumable.values()
-            if session.detached_at is not None and session.seat.is_open
-        ]
-        if self._slots.free_now or not left:
-            return 0.0
-        since, oldest = min(left, key=lambda pair: pair[0])
-        if self._clock() - since < self.limits.eviction_age:
-            return 0.0
-        seat = oldest.seat
-        seat.expire(SessionExpired(seat.session_id, self._clock() - since))
-        return self.limits.close_grace
+    def _watch(self, seat: Seat) -> None:
+        self._reaper.watch(seat)
+        self._eviction.look()
 
     def _release(self, seat: Seat) -> None:
         self._seats.discard(seat)
@@ -223,6 +211,7 @@ class Sessions:
         if self._by_id.get(seat.session_id) is seat:
             del self._by_id[seat.session_id]
         self._slots.free()
+        self._eviction.look()
 
     def _host(self) -> Host:
         make = session_factory(self.spec, tracebacks=self._tracebacks)

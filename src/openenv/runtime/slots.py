@@ -38,6 +38,11 @@ class Slots:
         """Whether one can be had without waiting."""
         return self.taken < self.capacity and not self._queue
 
+    @property
+    def turns_away(self) -> bool:
+        """Whether who comes now is refused for those who wait, or for good."""
+        return self._shut or 0 < len(self._queue) >= self._most
+
     async def take(self, wait_s: float) -> None:
         """Takes a slot, in turn.
 
@@ -82,6 +87,7 @@ class Slots:
         self._shut = True
         for turn in self._queue:
             turn.cancel()
+        self._queue.clear()
 
     def _refuse_if_shut(self) -> None:
         if self._shut:

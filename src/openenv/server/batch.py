@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from openenv.protocol.envelope import Encoding, Frame, batch_reply, encode_answer
+from openenv.protocol.envelope import Encoding, Frame, batch_reply, encode_answer, frame_size
 from openenv.protocol.errors import MessageTooLarge
 from openenv.protocol.messages import Reply, error_reply
 
@@ -40,9 +40,10 @@ class Batch:
         """Takes the reply of an item, told by its place; too much for one frame is an error."""
         socket, number = self._socket, self._channels[ident]
         frame = encode_answer(reply, socket.encoding, None, number, seq)
-        beyond = max(0, len(frame) - SMALL_BYTES)
+        size = frame_size(frame)
+        beyond = max(0, size - SMALL_BYTES)
         if beyond > self._room and beyond:
-            reply = error_reply(too_large(len(frame), socket.max_reply))
+            reply = error_reply(too_large(size, socket.max_reply))
             frame = encode_answer(reply, socket.encoding, None, number, seq)
         else:
             self._room -= beyond

@@ -25,6 +25,7 @@ class Socket(Protocol):
     """What a channel needs of its socket."""
 
     sessions: Sessions
+    choked: bool
 
     def say(self, reply: Reply, ident: int | None, channel: int, seq: int | None) -> None:
         """Sends a reply, or without an `ident` a word that nobody asked for."""
@@ -106,7 +107,7 @@ class Channel:
             self._gone = error
             return error_reply(error)
         self._session, self._gone = session, None
-        session.attach(self)
+        session.attach(self, paused=self._socket.choked)
         return self._opened(session, resumed)
 
     async def close(self, *, now: bool = False) -> Reply:
@@ -118,6 +119,8 @@ class Channel:
                 if not now:
                     await session.finish(within_s=LAST_CALL_S)
             finally:  # also if the client does not wait for it
+                session.seat.begin_close()
+                session.pause(False)
                 await session.seat.close()
         return Reply("closed", b"{}")
 
@@ -126,6 +129,7 @@ class Channel:
         session, self._session = self._session, None
         if session is not None:
             session.seat.begin_close()
+            session.pause(False)
 
     async def leave(self) -> None:
         """The socket is gone: the session waits for its client, or ends if it would in vain."""
@@ -134,8 +138,10 @@ class Channel:
             await session.seat.close()
 
     async def _moved(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        await work()  # if that is cancelled the socket is gone, and who waits with it
-        self._moving = False
+        try:
+            await work()  # if that is cancelled the socket is gone, and who waits with it
+        finally:
+            self._moving = False
         while self._waiting and not self._moving:
             self._waiting.popleft()()
         if self._closed and not self._moving:

@@ -13,6 +13,7 @@ from openenv.protocol.envelope import (
     Frame,
     decode_ask,
     encode_answer,
+    frame_size,
     read_items,
 )
 from openenv.protocol.errors import Backpressure, InvalidRequest, OutOfTurn, SessionError
@@ -53,13 +54,15 @@ class Channels:
         self._channels: dict[int, Channel] = {}
         self._backlog: deque[Frame] = deque()
         self._outstanding = 0
-        self._held = self._choked = False
+        self._held = self.choked = self._left = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._moves: set[tuple[int, int | None]] = set()
 
     def on_frame(self, frame: Frame) -> None:
         """Takes a request, or keeps it until the client reads its replies again."""
-        if self._choked or self._backlog:
+        if self._left:
+            return
+        if self.choked or self._backlog:
             self._backlog.append(frame)
         else:
             self._take(frame)
@@ -68,15 +71,17 @@ class Channels:
 
     def choke(self, on: bool) -> None:
         """The client takes no more replies for now, or does again."""
-        self._choked = on
+        self.choked = on
         for channel in list(self._channels.values()):
             channel.pause(on)
-        while self._backlog and not self._choked:
+        while self._backlog and not self.choked:
             self._take(self._backlog.popleft())
         self._regulate()
 
     async def leave(self) -> None:
         """The socket is gone: its sessions wait for their client, those that can."""
+        self._left = True
+        self._backlog.clear()
         channels = list(self._channels.values())
         self._channels.clear()
         while self._tasks:  # one that ends may begin another
@@ -88,8 +93,8 @@ class Channels:
     def say(self, reply: Reply, ident: int | None, channel: int, seq: int | None) -> None:
         """Sends a reply; one that is too large becomes the error that says so."""
         frame = encode_answer(reply, self.encoding, ident, channel, seq)
-        if len(frame) > self.max_reply:
-            reply = error_reply(too_large(len(frame), self.max_reply))
+        if (size := frame_size(frame)) > self.max_reply:
+            reply = error_reply(too_large(size, self.max_reply))
             frame = encode_answer(reply, self.encoding, ident, channel, seq)
         self._emit(frame)
 
@@ -101,6 +106,9 @@ class Channels:
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
         """Does some work, for as long as the socket is there."""
+        if self._left:
+            work.close()
+            return
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -113,7 +121,8 @@ class Channels:
         try:
             ask = decode_ask(frame, self.encoding)
         except InvalidRequest as error:
-            return self.say(error_reply(error), error.details.pop("id", None), 0, None)
+            ident = error.details.pop("id", None)
+            return self.say(error_reply(error), ident, 0, None)
         try:
             operation = _SESSION_OPS.get(ask.op)
             if operation is None:
@@ -217,12 +226,14 @@ class Channels:
             return
 
         async def move() -> None:
-            reply = await work()
-            self._moves.discard(key)
-            if ask is not None:
-                self._heed(ask)
-                self.say(reply, ask.id, channel.number, None)
-            self.settled()
+            try:
+                reply = await work()
+                if ask is not None:
+                    self._heed(ask)
+                    self.say(reply, ask.id, channel.number, None)
+            finally:
+                self._moves.discard(key)
+                self.settled()
 
         self._moves.add(key)
         self._outstanding += 1
@@ -250,13 +261,13 @@ class Channels:
     def _heed(self, ask: Ask) -> None:
         """Sends nothing larger than the client says that it reads, as it opens a session."""
         asked = ask.data.get("max_reply_bytes") if isinstance(ask.data, dict) else None
-        if ask.op == "open" and isinstance(asked, int) and 0 < asked < self.max_reply:
+        if ask.op == "open" and type(asked) is int and 0 < asked < self.max_reply:
             self.max_reply = asked
 
     def _regulate(self) -> None:
         """Reads from the client only while there is room for what it may ask."""
         most = MAX_OUTSTANDING // 2 if self._held else MAX_OUTSTANDING
-        full = self._choked or len(self._backlog) > 0 or self._outstanding >= most
+        full = self.choked or len(self._backlog) > 0 or self._outstanding >= most
         if full is not self._held:
             self._held = full
             self._hold(full)
@@ -265,7 +276,7 @@ class Channels:
 def _request(
     operation: Operation | None, data: Any, timeout_s: float | None, socket: Channels
 ) -> Request:
-    """What a session is asked.
+    """What a session is asked. Whether its data makes sense the session says, in its turn.
 
     Raises:
         InvalidRequest: it is nothing that a session can be asked.
@@ -276,11 +287,4 @@ def _request(
         )
     if data is None and operation != "step":
         data = {}
-    if not isinstance(data, dict):
-        raise InvalidRequest(
-            f"Invalid message: {operation} takes an object as 'data', got {type(data).__name__}",
-            errors=[],
-        )
-    if timeout_s is not None and not timeout_s > 0:
-        raise InvalidRequest(f"'timeout_s' must be more than 0 seconds, got {timeout_s:g}")
     return Request(operation, data, timeout_s, socket.encoding.binary)

@@ -190,11 +190,7 @@ class WebSocket:
         protocol = self._protocol
         protocol.receive_data(data)
         for event in protocol.events_received():
-            if isinstance(event, Frame) and event.opcode in (
-                Opcode.TEXT,
-                Opcode.BINARY,
-                Opcode.CONT,
-            ):
+            if isinstance(event, Frame) and event.opcode in CARRIES_DATA:
                 self._join(event)
         return protocol.close_rcvd is None and protocol.parser_exc is None
 
