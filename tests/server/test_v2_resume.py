@@ -24,8 +24,8 @@ class Clock:
     def __init__(self, server: Served) -> None:
         self._before = server.openenv.sessions._clock
         self._ahead = 0.0
-        server.openenv.sessions._clock = self
         self._sessions = server.openenv.sessions
+        self._sessions._clock = self._sessions._eviction._clock = self
 
     def __call__(self) -> float:
         return self._before() + self._ahead
