@@ -67,6 +67,8 @@ def test_a_value_without_a_wire_form_is_its_slots_error(url: str) -> None:
         (("not an address", 2), {}, "base_url"),
         (("http://a", 2), {"autoreset": "sometimes"}, "next_step, same_step, disabled"),
         (("http://a", 2), {"sockets": 0}, "sockets"),
+        (("http://a", 2), {"protocol": "v3"}, "protocol must be one of v1"),
+        (("http://a", 2, dict), {}, "subclass of EnvClient"),
     ],
 )
 def test_a_mistake_in_the_making(arguments: Any, options: Any, told: str) -> None:

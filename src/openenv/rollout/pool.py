@@ -70,7 +70,8 @@ class EnvPool(TwoColoured, Generic[ActT, ObsT]):
             A reset of either kind repeats the options of the slot's last `reset`, not its seed.
         sockets: connections per server; about one for 64 slots by default. A server that speaks
             only v1 needs one for each slot.
-        timeout_s: how long a call waits for one slot's answer; 60 by default.
+        timeout_s: how long one slot's call may take, after which its session is given up; by
+            default as long as the server allows (v1: 60).
         wait_s: how long to queue for sessions when a server is full; 0 fails at once.
         headers: extra headers of the handshake, for example `Authorization`.
         on_batch: called with the pool's metrics for each batch, before the caller gets it.
@@ -98,7 +99,7 @@ class EnvPool(TwoColoured, Generic[ActT, ObsT]):
         self._urls = addresses(url_or_urls, self._size)
         if sockets is not None:
             sockets = whole("sockets", sockets)
-        self._client = client
+        self._client = _client_class(client)
         self._autoreset = _autoreset(autoreset)
         self._on_batch = on_batch
         options: dict[str, Any] = {"headers": headers, "protocol": protocol}
@@ -300,6 +301,12 @@ def _give_up(scheduler: Scheduler, background: Background) -> None:
     """Ends the sessions of a pool that nobody holds any more."""
     background.stop()
     scheduler.abandon()
+
+
+def _client_class(client: type[EnvClient[ActT, ObsT, Any]]) -> type[EnvClient[ActT, ObsT, Any]]:
+    if not (isinstance(client, type) and issubclass(client, EnvClient)):
+        raise ConfigurationError(f"client must be a subclass of EnvClient, got {client!r}")
+    return client
 
 
 def _autoreset(name: str) -> Autoreset:
