@@ -81,12 +81,21 @@ class AwaitingSocket:
     ) -> bool:
         """Sends frames and has those received that come, until it is done or time is up.
 
+        What the server leaves no room for by then is not sent.
+
         Raises:
             SessionLost: the connection has ended.
         """
-        for frame in frames:
-            self._stream.send(frame)
-        return await self._inbox.listen(receive, done, deadline)
+        unsent = deque(frames)
+        self._send(unsent)
+        if not unsent:
+            return await self._inbox.listen(receive, done, deadline)
+        sending = asyncio.ensure_future(self._send_slowly(unsent))
+        try:
+            return await self._inbox.listen(receive, done, deadline)
+        finally:
+            sending.cancel()
+            await asyncio.wait([sending])
 
     def keep(self, heartbeat: Frame, farewell: Frame) -> None:
         """What to send when it is quiet, and when nobody holds the connection any more."""
@@ -100,6 +109,16 @@ class AwaitingSocket:
         """Drops the connection without a word."""
         self._finalizer.detach()
         self._stream.abort()
+
+    def _send(self, unsent: deque[Frame]) -> None:
+        while unsent and self._stream.has_room:
+            self._stream.send(unsent.popleft())
+
+    async def _send_slowly(self, unsent: deque[Frame]) -> None:
+        with contextlib.suppress(SessionLost):  # who listens is told
+            while unsent:
+                await self._stream.drain()
+                self._send(unsent)
 
 
 @dataclass(eq=False)

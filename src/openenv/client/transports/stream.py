@@ -89,6 +89,11 @@ class Stream(asyncio.Protocol):
         """How the connection ended."""
         return self._websocket.end
 
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be sent; `drain` waits for that. What has ended takes it, and raises."""
+        return self._room is None or self.is_over
+
     def keep_with(self, heartbeat: str | bytes) -> None:
         """Has a message sent, instead of a ping, when it is quiet; whatever comes answers it."""
         self._websocket.heartbeat = heartbeat
