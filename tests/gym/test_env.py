@@ -1,7 +1,10 @@
 """GymEnv: environments behind a client, as Gymnasium's checkers and users see them."""
 
 import importlib.util
+import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from enum import Enum
 from typing import Any
 
@@ -19,6 +22,7 @@ from openenv import (
     ConnectFailed,
     EnvClient,
     Environment,
+    EnvPool,
     GenericEnvClient,
     NDArray,
     Observation,
@@ -27,6 +31,7 @@ from openenv import (
     local,
 )
 from openenv.gym import GymEnv, served
+from tests.client.peers import Refusals, replying, scripted
 from tests.gym.worlds import Countdown
 from tests.serving import serving
 
@@ -277,6 +282,18 @@ def test_a_typed_client_reads_what_a_plain_one_does(client: Any) -> None:
         env.close()
 
 
+@pytest.mark.parametrize("client", [MoodyClient, GenericEnvClient])
+def test_it_is_called_what_the_environment_is_called(client: Any) -> None:
+    with serving(Moody) as server:
+        env = GymEnv(f"http://127.0.0.1:{server.port}", client)
+        assert str(env) == "<GymEnv<Moody>>"
+    assert str(GymEnv(local(Moody))) == "<GymEnv<Moody>>"
+
+
+def test_a_typed_client_needs_no_server_to_become_an_environment() -> None:
+    assert str(GymEnv("http://127.0.0.1:1", MoodyClient)) == "<GymEnv<Told>>"
+
+
 def test_what_a_function_of_the_users_raises_is_not_the_servers_fault() -> None:
     hook = (spaces.Discrete(2), lambda observation: observation.no_such_field)
     env = GymEnv(local(Moody), observation=hook)
@@ -307,7 +324,43 @@ def test_a_step_after_the_end_is_the_servers_typed_answer() -> None:
 
 def test_a_server_that_is_not_there_is_told() -> None:
     with pytest.raises(ConnectFailed, match="is the server running"):
-        GymEnv("http://127.0.0.1:1")
+        GymEnv(GenericEnvClient("http://127.0.0.1:1", connect_retries=1))
+
+
+@pytest.mark.parametrize(("status", "asked"), [(429, 3), (502, 3), (503, 3), (504, 3), (404, 1)])
+def test_a_busy_server_is_asked_again_as_often_as_a_client_connects(
+    status: int, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openenv.client.conversation.FIRST_PAUSE_S", 0.01)
+    refusals = Refusals(status, times=9)
+    why = f"HTTP {status} for /schema"
+    with (
+        scripted(replying(), process_request=refusals) as url,
+        pytest.raises(ConnectFailed, match=why),
+    ):
+        GymEnv(GenericEnvClient(url, connect_retries=2))
+    assert refusals.seen == asked
+
+
+def test_a_server_that_comes_late_is_waited_for() -> None:
+    with ExitStack() as stack:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+        trying = stack.enter_context(ThreadPoolExecutor()).submit(
+            GymEnv, GenericEnvClient(f"http://127.0.0.1:{port}", connect_retries=8)
+        )
+        stack.enter_context(serving(served(Countdown), port=port))
+        env = trying.result()
+        assert env.reset()[0].tolist() == [3.0, 0.0]
+        env.close()
+
+
+def test_what_is_neither_an_address_nor_a_client_is_refused() -> None:
+    wrong: Any = EnvPool("http://127.0.0.1:1", 2)
+    why = r"GymEnv takes .*, got EnvPool: .*VectorEnv\(pool\)"
+    with pytest.raises(ConfigurationError, match=why):
+        GymEnv(wrong)
+    wrong.close()
 
 
 def test_a_server_without_schemas_is_told(blackjack: str) -> None:

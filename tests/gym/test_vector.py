@@ -10,10 +10,21 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from pydantic import Field
 
 from blackjack_env import BlackJackEnv
 from blackjack_env.server import BlackJackEnvironment
-from openenv import ConfigurationError, EnvPool, ResetRequired
+from openenv import (
+    Action,
+    ConfigurationError,
+    EnvClient,
+    Environment,
+    EnvPool,
+    GenericEnvClient,
+    Observation,
+    ResetRequired,
+    State,
+)
 from openenv.gym import VectorEnv, served
 from tests.gym.worlds import Countdown, Mirror, same
 from tests.serving import serving
@@ -195,7 +206,9 @@ def test_a_fault_truncates_its_own_episode_alone(autoreset: str, fault: int, why
     with serving(served(Countdown, faulty=True), host_kind="process") as server:
         envs = vector(f"http://127.0.0.1:{server.port}", 2, autoreset)
         envs.reset(options={"start": 9})
-        obs, rewards, terminated, truncated, infos = envs.step(np.array([1, fault]))
+        kind = why.partition(":")[0]
+        with pytest.warns(RuntimeWarning, match=f"environment 1 failed.*{kind}"):
+            obs, rewards, terminated, truncated, infos = envs.step(np.array([1, fault]))
         assert rewards.tolist() == [1.0, 0.0]
         assert terminated.tolist() == [False, False]
         assert truncated.tolist() == [False, True]
@@ -218,3 +231,106 @@ def test_a_fault_truncates_its_own_episode_alone(autoreset: str, fault: int, why
         assert not (terminated | truncated).any()
         assert "fault" not in infos
         envs.close()
+
+
+def test_each_kind_of_fault_is_warned_of_once(countdown: str) -> None:
+    envs = vector(countdown, 3, "same_step")
+    envs.reset()
+    with pytest.warns(RuntimeWarning, match="EnvironmentFailed.*the wire broke") as told:
+        envs.step(np.array([2, 0, 2]))
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    infos = envs.step(np.array([2, 2, 2]))[4]
+    assert infos["_fault"].all()
+    envs.close()
+
+
+# ── mistakes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class Aim(Action):
+    """An angle, and one of three arrows."""
+
+    angle: float = Field(ge=0, le=90)
+    arrow: int = Field(ge=0, le=2)
+
+
+class Shot(Observation):
+    """Where it went."""
+
+    at: float = Field(default=0.0, ge=0, le=90)
+
+
+class Archery(Environment[Aim, Shot]):
+    """Hits what was aimed at."""
+
+    def reset(self) -> Shot:
+        return Shot()
+
+    def step(self, action: Aim) -> Shot:
+        return Shot(at=action.angle, reward=1.0)
+
+
+class ArcheryClient(EnvClient[Aim, Shot, State]):
+    """A client with models."""
+
+
+@pytest.mark.parametrize("actions", [[0], [0, 0, 0], np.zeros(1, np.int64)], ids=str)
+def test_actions_are_as_many_as_there_are_slots(countdown: str, actions: Any) -> None:
+    envs = vector(countdown, 2)
+    envs.reset()
+    got = len(actions)
+    with pytest.raises(
+        ConfigurationError, match=f"^actions must be one for each of 2 slots, got {got}$"
+    ):
+        envs.step(actions)
+    with pytest.raises(ConfigurationError, match="one for each of 2 slots.*got 1:"):
+        envs.step(1)
+    assert envs.step([0, 0])[0].tolist() == [[3.0, 1.0]] * 2, "none was sent"
+    envs.close()
+
+
+@pytest.mark.parametrize("client", [ArcheryClient, GenericEnvClient])
+def test_actions_are_checked_before_any_is_sent_whatever_the_client(client: Any) -> None:
+    with serving(Archery) as server:
+        envs = VectorEnv(EnvPool(f"http://127.0.0.1:{server.port}", 2, client))
+        envs.reset()
+        angles = np.array([[10.0], [20.0]])
+        for wrong, why in (
+            ({"angle": angles, "arrow": np.array([0, 7])}, "slot 1: the action .*7.* is not in"),
+            ({"angle": angles * 5, "arrow": np.array([0, 1])}, "slot 1: the action .*100.* is not"),
+            ({"angle": angles, "arrow": np.array([0])}, "one for each of 2 slots, got 1"),
+            ({"angle": angles}, "(?s)as action_space.sample.*'arrow'"),
+        ):
+            with pytest.raises(ConfigurationError, match=why):
+                envs.step(wrong)
+        obs, rewards, *_ = envs.step({"angle": angles, "arrow": np.array([0, 2])})
+        assert obs.tolist() == angles.tolist()
+        assert rewards.tolist() == [1.0, 1.0]
+        envs.close()
+
+
+def test_actions_of_a_served_space_are_checked_too(countdown: str) -> None:
+    envs = vector(countdown, 2)
+    envs.reset()
+    with pytest.raises(ConfigurationError, match=r"slot 1: the action .*7.* not in Discrete\(4\)"):
+        envs.step(np.array([0, 7]))
+    envs.close()
+
+
+def test_a_box_of_a_served_space_is_the_environments_to_clip() -> None:
+    box = spaces.Box(-1.0, 1.0, (1,), np.float32)
+    with serving(served(partial(Mirror, box, box))) as server:
+        envs = vector(f"http://127.0.0.1:{server.port}", 2)
+        envs.reset(seed=1)
+        _, _, _, truncated, infos = envs.step(np.full((2, 1), 3.0))
+        assert not truncated.any()
+        assert "fault" not in infos
+        envs.close()
+
+
+def test_what_is_no_pool_is_refused() -> None:
+    wrong: Any = "http://localhost:8000"
+    why = r"VectorEnv takes an EnvPool, got a str: VectorEnv\(EnvPool\(url, 8\)\)"
+    with pytest.raises(ConfigurationError, match=why):
+        VectorEnv(wrong)

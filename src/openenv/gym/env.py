@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
+from openenv.client.env_client import EnvClient
 from openenv.client.generic import GenericEnvClient
 from openenv.client.sync_client import SyncEnvClient
 from openenv.gym.interface import AnyClient, Interface, Mapped
@@ -59,6 +60,11 @@ class GymEnv(gymnasium.Env[Any, Any]):
         behind = client_class(base_url=client) if isinstance(client, str) else client
         if isinstance(behind, SyncEnvClient):
             behind = behind.async_client
+        if not isinstance(behind, EnvClient):
+            raise ConfigurationError(
+                f"GymEnv takes a server's address or a client, got {type(behind).__name__}: "
+                "GymEnv(url) or GymEnv(client), and VectorEnv(pool) for an EnvPool"
+            )
         self._interface = Interface(behind, observation, action)
         self._client = behind.sync()
         self.observation_space = self._interface.observation_space

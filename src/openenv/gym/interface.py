@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +18,8 @@ from pydantic import BaseModel, TypeAdapter
 
 from openenv._generics import filled, type_arguments
 from openenv.client.codec import Codec as ClientCodec
+from openenv.client.conversation import _persistently
+from openenv.client.effects import Sleep
 from openenv.client.endpoint import Endpoint
 from openenv.client.env_client import EnvClient
 from openenv.client.results import StepResult
@@ -23,14 +27,16 @@ from openenv.env.models import Action, Observation
 from openenv.gym.codecs import codec_of, restored
 from openenv.gym.derived import derived
 from openenv.gym.fields import FieldsCodec, fields_of
-from openenv.gym.models import SCHEMA_KEY
-from openenv.protocol.errors import ConfigurationError, Json, ProtocolError
+from openenv.gym.models import SCHEMA_KEY, action_model
+from openenv.protocol.errors import ConfigurationError, ConnectFailed, Json, ProtocolError
 from openenv.server.info import json_schema
 
 Mapped = tuple[Space[Any], Callable[[Any], Any]]
 """A space, and the function of the user's that leads to its values, or from them."""
 
 AnyClient = EnvClient[Any, Any, Any]
+Check = Callable[[Json], object]
+"""Raises ValueError for an action's fields that are not in its space."""
 
 
 class Interface:
@@ -40,7 +46,6 @@ class Interface:
         observation_space: of what `observed` gives.
         action_space: of what `payload` takes.
         card: what a served Gymnasium environment says of itself: `spec`, `metadata`.
-        name: the environment's.
     """
 
     def __init__(
@@ -49,19 +54,22 @@ class Interface:
         model, schemas = _published(client)
         shown = schemas["observation"]
         self.card: Json = shown.get(SCHEMA_KEY) or {}
-        title = shown.get("title", type(client).__name__)
-        self.name: str = self.card.get("spec", {}).get("id") or re.sub(
-            r"[^\w.:-]", "-", re.sub(r"_?Observation$", "", title)
-        )
+        self._client, self._title = client, str(shown.get("title", type(client).__name__))
         self._rest: tuple[str, ...] = ()
         if observation is None:
             codec, self._rest = _observation_fields(shown)
             observation = codec.space, partial(_read, codec)
         if action is None:
-            fields = _action_fields(schemas["action"])
-            action = fields.space, partial(_write, fields, model)
+            fields, check = _action_fields(schemas["action"])
+            action = fields.space, partial(_write, fields, model, check)
         self.observation_space, self._read = observation
         self.action_space, self._write = action
+
+    @cached_property
+    def name(self) -> str:
+        """The environment's, as Gymnasium lets one be called; asked of a server that can tell."""
+        name = self.card.get("spec", {}).get("id") or _named(self._client)
+        return re.sub(r"[^\w.:-]", "-", name or re.sub(r"_?Observation$", "", self._title))
 
     def observed(self, result: StepResult[Any]) -> tuple[Any, Json]:
         """The observation's value, and the info: metadata, and fields that no space can hold.
@@ -96,10 +104,13 @@ def _read(codec: FieldsCodec[Any], observation: Any) -> Any:
         ) from error
 
 
-def _write(codec: FieldsCodec[Any], model: TypeAdapter[Any] | None, action: Any) -> Any:
+def _write(
+    codec: FieldsCodec[Any], model: TypeAdapter[Any] | None, check: Check, action: Any
+) -> Any:
     """An action as the client's model, or as a dict if it has none."""
     try:
         written = codec.write(action)
+        check(written)
         return written if model is None else model.validate_python(written)
     except (ValueError, TypeError, KeyError) as error:
         raise ConfigurationError(
@@ -117,26 +128,53 @@ def _published(client: AnyClient) -> tuple[TypeAdapter[Any] | None, Json]:
     if action is not None and isinstance(observation, type) and issubclass(observation, BaseModel):
         schemas = {"action": json_schema(action), "observation": json_schema(observation)}
         return TypeAdapter(action), schemas
-    return None, _fetched(client._endpoint)
+    return None, _persistently_fetched(client._endpoint, "/schema")
 
 
-def _fetched(endpoint: Endpoint) -> Json:
-    """What a server says at `/schema`.
+def _named(client: AnyClient) -> str | None:
+    """What the environment itself is called, if a server or a local client knows."""
+    local = getattr(client, "_spec", None)
+    if local is not None:
+        return str(local.name)
+    try:
+        card = _fetched(client._endpoint, "/metadata")
+    except ConnectFailed:
+        return None
+    name = card.get("name") if isinstance(card, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _persistently_fetched(endpoint: Endpoint, path: str) -> Json:
+    """What a server says, asked as often, and after the same pauses, as to open a connection."""
+    attempts = _persistently(endpoint.connect_retries)
+    wanted = next(attempts)
+    while True:
+        if isinstance(wanted, Sleep):
+            time.sleep(wanted.seconds)
+            wanted = next(attempts)
+        try:
+            return _fetched(endpoint, path)
+        except ConnectFailed as error:
+            wanted = attempts.throw(error)
+
+
+def _fetched(endpoint: Endpoint, path: str) -> Json:
+    """What a server says at a path.
 
     Raises:
         ConnectFailed: it says nothing.
     """
     handlers = urllib.request.ProxyHandler({} if endpoint.is_local else None), _Redirects()
-    asked = urllib.request.Request(f"{endpoint.base_url}/schema", headers=dict(endpoint.headers))
+    asked = urllib.request.Request(f"{endpoint.base_url}{path}", headers=dict(endpoint.headers))
     try:
         with urllib.request.build_opener(*handlers).open(
             asked, timeout=endpoint.connect_timeout
         ) as answer:
-            schemas: Json = json.load(answer)
-            return schemas
+            said: Json = json.load(answer)
+            return said
     except urllib.error.HTTPError as error:
-        raise endpoint.failed(f"HTTP {error.code} for /schema", error.code) from error
-    except (OSError, ValueError) as error:
+        raise endpoint.failed(f"HTTP {error.code} for {path}", error.code) from error
+    except (OSError, ValueError, http.client.HTTPException) as error:
         raise endpoint.failed(getattr(error, "reason", error)) from error
 
 
@@ -170,10 +208,14 @@ def _observation_fields(schema: Json) -> tuple[FieldsCodec[Any], tuple[str, ...]
     return FieldsCodec(codecs), tuple(name for name, part in parts.items() if part is None)
 
 
-def _action_fields(schema: Json) -> FieldsCodec[Any]:
-    """The codec of an action; fields with defaults may have no space."""
+def _action_fields(schema: Json) -> tuple[FieldsCodec[Any], Check]:
+    """The codec of an action, and its check; fields with defaults may have no space.
+
+    What was described is checked as the server does: a `Box` may be left, and is clipped there.
+    """
     if known := _restored(schema, "action"):
-        return known
+        codec = codec_of(restored(schema[SCHEMA_KEY]["space"]), "action")
+        return known, TypeAdapter(action_model("action", codec)).validate_python
     parts = _derived(schema, Action)
     codecs = {name: part for name, part in parts.items() if part is not None}
     missing = [name for name in schema.get("required", ()) if name not in codecs]
@@ -184,7 +226,13 @@ def _action_fields(schema: Json) -> FieldsCodec[Any]:
             "bounds that a Gymnasium space could have; pass action=(space, function that gives "
             "an action)"
         )
-    return FieldsCodec(codecs)
+    fields = FieldsCodec(codecs)
+    return fields, partial(_refuse_outside, fields)
+
+
+def _refuse_outside(codec: FieldsCodec[Any], fields: Json) -> None:
+    if not codec.space.contains(codec.read(fields)):
+        raise ValueError("it is out of bounds")
 
 
 def _restored(schema: Json, what: str) -> FieldsCodec[Any] | None:

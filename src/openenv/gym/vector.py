@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import Space, spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
@@ -33,7 +35,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     A slot whose call failed is truncated, has a reward of 0 and zeros for an observation, and
     `infos["fault"]` says why. It is reset by the next `step` (with same-step autoreset by the same
-    one; with autoreset disabled by the caller, as any other that ended).
+    one; with autoreset disabled by the caller, as any other that ended). The first fault of each
+    kind is also a `RuntimeWarning`.
 
     Args:
         pool: which is closed with it.
@@ -41,7 +44,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         action: a space, and a function from a value of it to what the client's `step` takes.
 
     Raises:
-        ConfigurationError: there is no space for the observation or for the action.
+        ConfigurationError: there is no space for the observation or for the action, or it is no
+            pool that was given.
         ConnectFailed: no server answered.
     """
 
@@ -52,6 +56,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         observation: Mapped | None = None,
         action: Mapped | None = None,
     ) -> None:
+        if not isinstance(pool, EnvPool):
+            raise ConfigurationError(
+                f"VectorEnv takes an EnvPool, got a {type(pool).__name__}: "
+                "VectorEnv(EnvPool(url, 8))"
+            )
         self._pool = pool.sync()
         self._interface = Interface(pool.client(pool.urls[0]), observation, action)
         self.num_envs = pool.size
@@ -66,6 +75,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._options: dict[str, Any] = {}
         self._over = np.ones(self.num_envs, np.bool_)
         self._faulted = np.zeros(self.num_envs, np.bool_)
+        self._warned: set[type[BaseException]] = set()
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -91,20 +101,21 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             seed = [seed[index] for index in which]
         self._options, self._over[which] = given, False
         infos: dict[str, Any] = {}
-        self._take(self._pool.reset(seed, slots=which, **given), infos)
+        batch = self._pool.reset(seed, slots=which, **given)
+        self._take(batch, infos)
+        self._warn([batch])
         return self._observations(), infos
 
     def step(self, actions: Any) -> tuple[Any, Numbers, Flags, Flags, dict[str, Any]]:
         """Takes an action in each environment; where one begins an episode, it is ignored.
 
         Raises:
-            ConfigurationError: an action is not of the action space, or autoreset is disabled and
-                an environment whose episode has ended was not reset.
+            ConfigurationError: an action is not of the action space, or there is not one for each
+                environment; or autoreset is disabled, and one whose episode has ended was not
+                reset. No action was sent.
             OpenEnvError: as the pool's `step`.
         """
-        payloads = [
-            self._interface.payload(action) for action in iterate(self.action_space, actions)
-        ]
+        payloads = self._payloads(actions)
         self._refuse_if_over()
         infos: dict[str, Any] = {}
         due, ready = (np.flatnonzero(flags).tolist() for flags in (self._faulted, ~self._faulted))
@@ -114,15 +125,42 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         for batch in batches:
             self._take(batch, infos, steps=True)
         failed = np.flatnonzero(self._faulted).tolist()
-        if self._mode is AutoresetMode.SAME_STEP and failed:
-            self._take(self._pool.reset(slots=failed, **self._options), infos)
+        same_step = self._mode is AutoresetMode.SAME_STEP
+        again = [self._pool.reset(slots=failed, **self._options)] if failed and same_step else []
+        for batch in again:
+            self._take(batch, infos)
         rewards, terminated, truncated = self._outcome(batches)
         self._over = terminated | truncated
+        self._warn([*batches, *again])
         return self._observations(), rewards, terminated, truncated, infos
 
     def close_extras(self, **kwargs: Any) -> None:
         """Closes the pool."""
         self._pool.close()
+
+    def _payloads(self, actions: Any) -> list[Any]:
+        """What is sent for a batch of actions."""
+        _refuse_unpaired(self.single_action_space, actions, self.num_envs)
+        payloads: list[Any] = []
+        try:
+            for action in iterate(self.action_space, actions):
+                payloads.append(self._interface.payload(action))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"slot {len(payloads)}: {error}") from error
+        return payloads
+
+    def _warn(self, batches: Iterable[Batch[Any]]) -> None:
+        """Tells of each kind of fault, once: training that goes on would hide it."""
+        for batch in batches:
+            for slot, error in zip(batch.slots.tolist(), batch.errors, strict=True):
+                if error is not None and type(error) not in self._warned:
+                    self._warned.add(type(error))
+                    warnings.warn(
+                        f"environment {slot} failed, its episode is truncated: "
+                        f"{type(error).__name__}: {error}; infos['fault'] has each further one",
+                        RuntimeWarning,
+                        stacklevel=3,
+                    )
 
     def _take(self, batch: Batch[Any], infos: dict[str, Any], *, steps: bool = False) -> None:
         """Keeps a batch's observations, and adds what else it says to the infos."""
@@ -175,6 +213,35 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             )
 
 
-def _zeros(space: gymnasium.Space[Any]) -> Any:
+def _zeros(space: Space[Any]) -> Any:
     """What stands for an observation that there is none of."""
     return next(iter(iterate(batch_space(space, 1), create_empty_array(space, 1))))
+
+
+def _refuse_unpaired(space: Space[Any], actions: Any, size: int) -> None:
+    """Refuses what is not one action for each slot, in every part of the space.
+
+    Raises:
+        ConfigurationError: there are more, or fewer.
+    """
+    try:
+        wrong = {len(batch) for batch in _parts(space, actions)} - {size}
+    except (TypeError, ValueError, LookupError) as error:
+        raise ConfigurationError(
+            f"actions must be one for each of {size} slots, as action_space.sample() gives them, "
+            f"got {actions!r}: {error!r}"
+        ) from error
+    if wrong:
+        raise ConfigurationError(f"actions must be one for each of {size} slots, got {min(wrong)}")
+
+
+def _parts(space: Space[Any], actions: Any) -> Iterator[Any]:
+    """The batches that a batch is made of, down to those whose first axis is the slots."""
+    if isinstance(space, spaces.Dict):
+        for key, part in space.items():
+            yield from _parts(part, actions[key])
+    elif isinstance(space, spaces.Tuple):
+        for part, values in zip(space, actions, strict=True):
+            yield from _parts(part, values)
+    else:
+        yield actions
