@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import pickle
+import socket
 import subprocess
 import sys
 import threading
@@ -210,3 +211,23 @@ def test_after_a_fork_the_pool_stays_with_its_parent(url: str, soldiers: Served)
 def test_a_pool_does_not_travel() -> None:
     with pytest.raises(TypeError, match="make one in each"):
         pickle.dumps(EnvPool("http://localhost", 2, SoldierClient))
+
+
+def test_close_does_not_wait_for_a_server_that_does_not_answer() -> None:
+    told: list[BaseException] = []
+
+    def reset() -> None:
+        try:
+            pool.reset()
+        except SessionLost as error:
+            told.append(error)
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        pool = Play("blocking", f"http://127.0.0.1:{silent.getsockname()[1]}").pool()
+        resetting = threading.Thread(target=reset)
+        resetting.start()
+        connection, _ = silent.accept()
+        pool.close()
+        resetting.join()
+        connection.close()
+    assert "closed" in str(told[0])

@@ -187,3 +187,20 @@ def test_a_generic_pool_takes_what_a_generic_client_takes(url: str) -> None:
         pool.reset()
         batch = pool.step([Order(order="go"), {"order": "on"}])
         assert batch.stacked["word"] == ["go", "on"]
+
+
+class Careless(SoldierClient):
+    """Forgets to make results."""
+
+    def _parse_result(self, payload: dict[str, Any]) -> Any:
+        return payload if payload["observation"]["word"] == "go" else super()._parse_result(payload)
+
+
+def test_a_client_that_makes_no_results_is_told(colour: str, url: str) -> None:
+    async def talk(pool: Any, ask: Ask) -> None:
+        await ask(pool.reset())
+        batch = await ask(pool.step(["go", "on"]))
+        assert batch.valid.tolist() == [False, True]
+        assert "no StepResult" in str(batch.errors[0])
+
+    talking(colour, talk, EnvPool(url, 2, Careless))

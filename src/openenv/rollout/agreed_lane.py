@@ -44,10 +44,9 @@ class AgreedLane:
 
     async def close(self) -> None:
         """Ends the sessions; when it returns the server has freed them."""
-        async with self._choosing:
-            lane, self._lane = self._lane, None
-            if lane is not None:
-                await lane.close()
+        lane, self._lane = self._lane, None
+        if lane is not None:
+            await lane.close()
 
     async def _chosen(self) -> BatchLane | ClientLane:
         client = self._client()

@@ -30,6 +30,9 @@ from openenv.rollout.breaker import Breaker
 GOODBYE_S = 5.0
 """How long a server that speaks only v1 may take to end the session of a first connection."""
 
+PING_CHANNEL = 2**31
+"""Where no session is."""
+
 
 class Mux:
     """One connection, and whoever waits for an answer over it.
@@ -54,7 +57,6 @@ class Mux:
         self._stream: Stream | None = None
         self._waiting: dict[Call, asyncio.Future[None]] = {}
         self._following: asyncio.Task[None] | None = None
-        self._repairing = asyncio.Lock()
         self._transmitting: Transmit | None = None
         self._heard: asyncio.Future[Heard] = self._loop.create_future()
 
@@ -81,9 +83,7 @@ class Mux:
             ConnectFailed: it could not.
             ReplyTimeout: it took too long.
         """
-        async with self._repairing:
-            if self.dialogue.is_broken and self._following is None:
-                await self._drive(self.dialogue.until(self._is_whole, [], Wait(timeout_s)))
+        await self.settle(self.dialogue.line.call(ClientChannel(PING_CHANNEL), "ping"), timeout_s)
 
     async def open(self, channel: ClientChannel, wait_s: float, timeout_s: float) -> None:
         """Opens a session on a channel that was not used before; errors as `settle`.
@@ -177,9 +177,6 @@ class Mux:
                     answered.set_exception(error)
         finally:
             self._following = None
-
-    def _is_whole(self) -> bool:
-        return not self.dialogue.is_broken
 
     def _sorted(self) -> bool:
         """Lets those go on whose answers are there; whether nobody waits any more."""

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from openenv.client.results import StepResult
 from openenv.protocol.errors import (
     ConcurrentCall,
     ConfigurationError,
@@ -22,6 +23,8 @@ from openenv.rollout.batch import Row
 from openenv.rollout.lanes import Lane, Outcome, Turn
 from openenv.rollout.metrics import PoolMetrics, Tally
 from openenv.rollout.slots import Autoreset, Phase, Slot
+
+EXPECTED = (StepResult, Exception)
 
 
 class Scheduler:
@@ -69,11 +72,12 @@ class Scheduler:
         """
         self._admit()
         self._refuse_if(self._claimed.intersection(slots))
-        await self._take(self._outstanding(slots))
-        calls = [
+        with self._claiming(slots):
+            await self._take(self._outstanding(slots))
+        turns = [
             self._slots[slot].reset(seed, options) for slot, seed in zip(slots, seeds, strict=True)
         ]
-        self._start(calls, together=True)
+        self._start(turns, together=True)
         rows = await self._take(slots)
         if not self._started:
             await self._require_a_start(rows)
@@ -117,12 +121,13 @@ class Scheduler:
         self.closed = True
         self._delivered.set()
         try:
-            await asyncio.gather(*(lane.close() for lane in self._lanes))
+            await self._close_lanes()
         finally:
             tasks = set(self._running.values())
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+        await self._close_lanes()  # one that was still connecting may have come to its end
 
     def abandon(self) -> None:
         """Has every session ended by its event loop, from any thread, and waits for nothing."""
@@ -131,9 +136,12 @@ class Scheduler:
             with contextlib.suppress(RuntimeError):  # the loop has closed
                 loop.call_soon_threadsafe(lambda: loop.create_task(self.close()))
 
+    async def _close_lanes(self) -> None:
+        await asyncio.gather(*(lane.close() for lane in self._lanes))
+
     def _steps(self, slots: Sequence[int], payloads: Sequence[Json]) -> list[Turn]:
         self._admit()
-        self._refuse_if(self._outstanding(slots))
+        self._refuse_if({*self._outstanding(slots), *self._claimed.intersection(slots)})
         new = [slot for slot in slots if self._slots[slot].phase is Phase.NEW]
         if new:
             raise ResetRequired(f"slots {new} have no episode yet; call reset() first")
@@ -171,6 +179,9 @@ class Scheduler:
 
     def _settle(self, turn: Turn, outcome: Outcome) -> Row:
         """Notes what became of a turn."""
+        if not isinstance(outcome, EXPECTED):
+            kind = type(outcome).__name__
+            outcome = ConfigurationError(f"the client made a {kind} of an answer, no StepResult")
         slot = self._slots[turn.slot]
         before = slot.phase
         slot.settle(turn, outcome)
@@ -193,14 +204,20 @@ class Scheduler:
 
     async def _take(self, slots: Sequence[int]) -> list[Row]:
         """Waits for these slots' rows and takes them. They stay if the wait is given up."""
-        self._claimed.update(slots)
-        try:
+        with self._claiming(slots):
             while not self._running.keys().isdisjoint(slots):
                 await self._news()
-        finally:
-            self._claimed.difference_update(slots)
         self.refuse_if_closed()
         return [self._ready.pop(slot) for slot in slots]
+
+    @contextlib.contextmanager
+    def _claiming(self, slots: Sequence[int]) -> Iterator[None]:
+        """Keeps slots from other calls."""
+        self._claimed.update(slots)
+        try:
+            yield
+        finally:
+            self._claimed.difference_update(slots)
 
     async def _enough(self, rows: float) -> None:
         """Waits until so many rows are ready, or all there are."""
@@ -222,7 +239,7 @@ class Scheduler:
             return
         for slot in self._slots:
             slot.phase = Phase.NEW
-        await asyncio.gather(*(lane.close() for lane in self._lanes))
+        await self._close_lanes()
         raise (full or errors)[0]
 
     def _explained(self, slot: int, error: Exception) -> Exception:
