@@ -53,8 +53,9 @@ class Background:
         thread = self._thread
         if thread is None or self._pid != os.getpid():
             return
+        self._ready.wait()
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._started().call_soon_threadsafe(self._stopping.set)
+            self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread = None
         if thread is not threading.current_thread():
             thread.join(2 * FAREWELL_S)
@@ -63,7 +64,7 @@ class Background:
         with self._beginning:
             if self._thread is None:
                 self._thread = threading.Thread(
-                    target=lambda: asyncio.run(self._serve()), name="openenv-pool", daemon=True
+                    target=lambda: _run(self._serve()), name="openenv-pool", daemon=True
                 )
                 self._thread.start()
         self._ready.wait()
@@ -76,3 +77,13 @@ class Background:
         await self._stopping.wait()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._farewell(), FAREWELL_S)
+
+
+def _run(main: Coroutine[Any, Any, None]) -> None:
+    """As `asyncio.run`, on a loop that takes a fifth less time, where there is one."""
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(main)
+    else:
+        uvloop.run(main)
