@@ -132,7 +132,7 @@ class Conversation:
 
     def _open(self) -> Flow[Effect, None]:
         endpoint = self._endpoint
-        agreed = yield from _persistently(endpoint.connect_retries)
+        agreed = yield from persistently(endpoint.connect_retries)
         encoding = Encoding.agreed(agreed)
         if encoding is None:
             return self.adopt()
@@ -202,7 +202,7 @@ class Conversation:
                 self._running = None
 
 
-def _persistently(retries: int) -> Flow[Effect, str | None]:
+def persistently(retries: int) -> Flow[Effect, str | None]:
     """Attempts to open the connection until one succeeds; gives the subprotocol."""
     pause = FIRST_PAUSE_S
     for attempt in range(max(retries, 0) + 1):

@@ -66,8 +66,8 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         headers: extra headers of the handshake, for example `Authorization`.
         connect_retries: further attempts when nobody listens or the server is busy.
         wait_s: how long to queue when the server is full; 0 fails at once.
-        protocol: `v1`, `v2+msgpack` or `v2+json`, to speak nothing else; by default the best that
-            the server knows.
+        protocol: `v1`, `v2+msgpack` or `v2+json`; by default the best that the server knows. One
+            that knows no v2 is spoken to in v1 whatever is asked for.
 
     Raises:
         ConfigurationError: `base_url` is missing or no address, or there is no such mode or

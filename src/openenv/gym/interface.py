@@ -18,7 +18,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from openenv._generics import filled, type_arguments
 from openenv.client.codec import Codec as ClientCodec
-from openenv.client.conversation import _persistently
+from openenv.client.conversation import persistently
 from openenv.client.effects import Sleep
 from openenv.client.endpoint import Endpoint
 from openenv.client.env_client import EnvClient
@@ -146,7 +146,7 @@ def _named(client: AnyClient) -> str | None:
 
 def _persistently_fetched(endpoint: Endpoint, path: str) -> Json:
     """What a server says, asked as often, and after the same pauses, as to open a connection."""
-    attempts = _persistently(endpoint.connect_retries)
+    attempts = persistently(endpoint.connect_retries)
     wanted = next(attempts)
     while True:
         if isinstance(wanted, Sleep):

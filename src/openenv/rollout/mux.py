@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from openenv._flow import Flow, adrive
-from openenv.client.conversation import _persistently
+from openenv.client.conversation import persistently
 from openenv.client.dialogue import Dialogue
 from openenv.client.effects import Effect, Heard, Keep, Open, Sleep, Transmit, Wait, late
 from openenv.client.endpoint import Endpoint
@@ -66,7 +66,7 @@ class Mux:
         Raises:
             ConnectFailed: it could not.
         """
-        await self._drive(_persistently(self._endpoint.connect_retries))
+        await self._drive(persistently(self._endpoint.connect_retries))
         assert self._stream is not None
         encoding = Encoding.agreed(self._stream.subprotocol)
         if encoding is None:  # its slots get connections of their own, and this one's session back
