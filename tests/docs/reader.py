@@ -18,6 +18,7 @@ from pathlib import Path
 
 from typer.main import get_command
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from openenv.cli.__main__ import app
 from tests.docs.blocks import ROOT, Block, blocks, commands
@@ -78,7 +79,8 @@ class Reader:
         assert not missing, f"{self.page.name}:{block.line} printed {printed.getvalue()!r}"
 
     def _frames(self, block: Block) -> None:
-        address, *subprotocols = block.order.removeprefix("frames ").split()
+        address, *names = block.order.removeprefix("frames ").split()
+        subprotocols = [Subprotocol(name) for name in names]
         url = self._addressed(address.replace("ws:", "http:")).replace("http:", "ws:")
         with connect(url, proxy=None, subprotocols=subprotocols or None) as socket:
             for line in block.text.splitlines():
