@@ -6,6 +6,7 @@ text, which v1 passes on).
 """
 
 import json
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pytest
@@ -157,7 +158,8 @@ def converse(url: str, frames: list[Frame]) -> list[Answer]:
     answers = []
     with connect(url.replace("http", "ws", 1) + "/ws", max_size=None) as socket:
         for frame in frames:
-            socket.send(frame if isinstance(frame, str | bytes) else json.dumps(frame))
+            with suppress(ConnectionClosed):  # it hung up after the last answer: the next tells
+                socket.send(frame if isinstance(frame, str | bytes) else json.dumps(frame))
             answers.append(answer(socket))
             if "closed" in answers[-1]:
                 break

@@ -91,6 +91,6 @@ async def test_a_thousand_sessions_leave_nothing_behind() -> None:
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         assert not tasks
         gc.collect()
-        left = [thing for thing in gc.get_objects() if isinstance(thing, Seat | Fleeting)]
+        left = [thing for thing in gc.get_objects() if type(thing) in (Seat, Fleeting)]
         assert left == []
         assert sys.getrefcount(sessions) < 20

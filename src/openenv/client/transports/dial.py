@@ -26,13 +26,25 @@ def dial(endpoint: Endpoint) -> socket.socket:
         )
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if secure:
-            opened = ssl.create_default_context().wrap_socket(opened, server_hostname=host)
+            opened = _secured(opened, host)
     except ConnectFailed:
         raise
     except (OSError, http.client.HTTPException) as error:
         raise endpoint.failed(error) from error
     connection: socket.socket = opened
     return connection
+
+
+def _secured(opened: socket.socket, host: str) -> ssl.SSLSocket:
+    secured = ssl.create_default_context().wrap_socket(
+        opened, server_hostname=host, do_handshake_on_connect=False
+    )
+    try:
+        secured.do_handshake()
+    except BaseException:  # older Pythons leave it open
+        secured.close()
+        raise
+    return secured
 
 
 def place(endpoint: Endpoint) -> tuple[str, int, bool]:
@@ -61,5 +73,17 @@ def tunnel(endpoint: Endpoint) -> socket.socket | None:
         login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
         headers["Proxy-Authorization"] = f"Basic {b64encode(login.encode()).decode()}"
     through.set_tunnel(host, port, headers)
-    through.connect()
-    return through.sock
+    answers: list[http.client.HTTPResponse] = []
+
+    def answer(*args: Any, **kwargs: Any) -> http.client.HTTPResponse:
+        answers.append(http.client.HTTPResponse(*args, **kwargs))
+        return answers[-1]
+
+    through.response_class = answer  # type: ignore[assignment]  # a function makes one as well
+    try:
+        through.connect()
+    finally:  # older Pythons leave it open, and with it the socket
+        for each in answers:
+            each.close()
+    opened: socket.socket = through.sock
+    return opened

@@ -139,7 +139,7 @@ class Stream(asyncio.Protocol):
     def abort(self) -> None:
         """Drops the connection without a word."""
         self._on_lost = None
-        if self._transport is not None:
+        if self._transport is not None and not self._gone.done():
             self._transport.abort()
 
     def connection_made(self, transport: Any) -> None:
