@@ -227,8 +227,10 @@ class Dialogue:
                 failure = error
             try:
                 yield Sleep(pause * random.uniform(0.5, 1.0), wait)  # spreads many clients
-            except ReplyTimeout:
-                raise _unreachable(failure) from failure
+            except ReplyTimeout as late_by:
+                raise ReplyTimeout(
+                    f"{late_by}; the connection is broken and could not be made again so far"
+                ) from failure
             pause = min(pause * 2, LONGEST_PAUSE_S)
         if Encoding.agreed(agreed) is not self.line.encoding:
             for channel in list(self.channels.values()):
