@@ -25,7 +25,7 @@ ANSWER = '{"type":"observation","data":{"observation":{"text":"TEXT"},"reward":n
 GOODBYE = b'{"type":"close"}'
 SILENT = logging.getLogger("tests.silent")
 """What a scripted server thinks of a client that drops it is no finding of ours."""
-SILENT.disabled = True
+SILENT.setLevel(logging.CRITICAL + 1)
 CAPACITY = (
     '{"type":"error","data":{"message":"Server at capacity: 2/2 sessions active","code":'
     '"CAPACITY_REACHED","active_sessions":2,"max_sessions":2}}'

@@ -27,6 +27,8 @@ HEADER = struct.Struct("!B?I")
 KINDS = ("ready", "observation", "state", "error")
 MAX_ANSWER_BYTES = 1 << 28
 CHUNK_BYTES = 1 << 16
+PIPE_CLOSED_S = 1.0
+"""How long the pipe to a child that has ended may take to be closed."""
 
 
 class ProcessHost(Host):
@@ -154,6 +156,9 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     finally:
         unread.cancel()
         await asyncio.wait([unread])
+    if process.stdin is not None:  # that it broke is known, and not to be reported as forgotten
+        with suppress(ConnectionError, asyncio.TimeoutError):
+            await asyncio.wait_for(process.stdin.wait_closed(), PIPE_CLOSED_S)
 
 
 async def _discard(pipe: asyncio.StreamReader | None) -> None:
