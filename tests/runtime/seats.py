@@ -101,6 +101,6 @@ def is_alive(pid: int) -> bool:
     """Whether a process runs; one that was killed and not yet collected does not."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     return status.rpartition(")")[2].split()[0] not in "ZX"
