@@ -37,9 +37,12 @@ if TYPE_CHECKING:
     from openenv.protocol.errors import InvalidRequest as InvalidRequest
     from openenv.protocol.errors import MessageTooLarge as MessageTooLarge
     from openenv.protocol.errors import ModeError as ModeError
+    from openenv.protocol.errors import NotAvailable as NotAvailable
+    from openenv.protocol.errors import NotReady as NotReady
     from openenv.protocol.errors import OpenEnvError as OpenEnvError
     from openenv.protocol.errors import OutOfTurn as OutOfTurn
     from openenv.protocol.errors import ProtocolError as ProtocolError
+    from openenv.protocol.errors import ProviderError as ProviderError
     from openenv.protocol.errors import ReplyTimeout as ReplyTimeout
     from openenv.protocol.errors import ResetRequired as ResetRequired
     from openenv.protocol.errors import SessionCapacityError as SessionCapacityError
@@ -78,10 +81,13 @@ _HOMES = {
     "MessageTooLarge": "openenv.protocol.errors",
     "ModeError": "openenv.protocol.errors",
     "NDArray": "openenv.env.ndarray",
+    "NotAvailable": "openenv.protocol.errors",
+    "NotReady": "openenv.protocol.errors",
     "Observation": "openenv.env.models",
     "OpenEnvError": "openenv.protocol.errors",
     "OutOfTurn": "openenv.protocol.errors",
     "ProtocolError": "openenv.protocol.errors",
+    "ProviderError": "openenv.protocol.errors",
     "ReplyTimeout": "openenv.protocol.errors",
     "ResetRequired": "openenv.protocol.errors",
     "SessionCapacityError": "openenv.protocol.errors",

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from openenv.cli.commands.serve import serve
+from openenv.cli.output import Exit, say
 
 # Without Rich's markup: loading it takes longer than all else that `openenv --help` does.
 app = typer.Typer(
@@ -40,7 +41,7 @@ def openenv(
     """Environments for reinforcement learning: serve them, and step them from anywhere."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-        raise typer.Exit(2)
+        raise typer.Exit(Exit.USAGE)
 
 
 def main() -> None:
@@ -48,10 +49,10 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(Exit.INTERRUPTED)
     except Exception as error:  # noqa: BLE001  # the last place to tell it in words
-        typer.echo(f"Error: {str(error) or type(error).__name__}", err=True)
-        sys.exit(1)
+        say(f"Error: {str(error) or type(error).__name__}")
+        sys.exit(getattr(error, "exit_code", Exit.FAILED))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,9 @@ OpenEnvError
 ├── ConcurrentCall            two calls at once on one client (also RuntimeError)
 ├── ConnectFailed             no connection to the server (also ConnectionError)
 ├── ReplyTimeout              the answer took longer than the caller waits (also TimeoutError)
+├── ProviderError             a server could not be started, or kept (also RuntimeError)
+│   ├── NotAvailable          this machine lacks what the provider needs
+│   └── NotReady              started, but not healthy in time (also TimeoutError)
 └── SessionError              the server's typed answer (also RuntimeError): `code`, `message`
     ├── InvalidRequest        INVALID_JSON, UNKNOWN_TYPE, VALIDATION_ERROR: `errors`
     │   └── ResetRequired     RESET_REQUIRED
@@ -107,6 +110,18 @@ class ConnectFailed(OpenEnvError, ConnectionError):
 
 class ReplyTimeout(OpenEnvError, TimeoutError):
     """The answer took longer than the caller was ready to wait."""
+
+
+class ProviderError(OpenEnvError, RuntimeError):
+    """A provider could not start a server, or lost it; the text has the end of its log."""
+
+
+class NotAvailable(ProviderError):
+    """This machine lacks what a provider needs: an engine, a cluster, a program, access to it."""
+
+
+class NotReady(ProviderError, TimeoutError):
+    """A server was started, but did not become healthy in time; nothing of it is left."""
 
 
 class SessionError(OpenEnvError, RuntimeError):

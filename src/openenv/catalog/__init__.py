@@ -1,0 +1,1 @@
+"""Environments that are found: by their manifest, by their package, by their name."""

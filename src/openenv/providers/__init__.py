@@ -1,0 +1,1 @@
+"""Places where servers can be started: this machine, a container engine, a cluster."""

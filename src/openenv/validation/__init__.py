@@ -1,0 +1,1 @@
+"""Whether an environment keeps its promises: `openenv validate`."""
