@@ -8,6 +8,7 @@ from textwrap import dedent
 
 import pytest
 
+from openenv.catalog.manifest import ManifestError
 from openenv.project.target import TargetError, resolve
 
 ECHO = """
@@ -44,13 +45,14 @@ MORE = """
 
 
 @pytest.fixture(autouse=True)
-def interpreter(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Forgets what a test has imported, and from where."""
+def interpreter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Forgets what a test has imported of its own files, and from where."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     before = set(sys.modules)
     yield
     for name in set(sys.modules) - before:
-        del sys.modules[name]
+        if str(tmp_path) in str(getattr(sys.modules[name], "__path__", sys.modules[name])):
+            del sys.modules[name]
 
 
 def write(path: Path, *parts: str) -> Path:
@@ -166,7 +168,7 @@ def test_a_module_that_is_not_there_is_named() -> None:
 # ── directories ───────────────────────────────────────────────────────────────────────────────────
 
 
-def package(directory: Path, manifest: str = "app: server.app:app\n") -> Path:
+def package(directory: Path, manifest: str = "name: sample_env\n") -> Path:
     """A package as environments are published: `models`, `server/app`, a manifest."""
     write(directory / "openenv.yaml", manifest)
     write(directory / "__init__.py")
@@ -207,7 +209,7 @@ def test_the_working_directory_is_a_directory_too(
 
 
 def test_a_manifest_may_name_an_environment(tmp_path: Path) -> None:
-    directory = package(tmp_path / "sample_env", "app: models:Echo\n")
+    directory = package(tmp_path / "sample_env", "name: sample_env\napp: models:Echo\n")
     target = resolve(str(directory))
     assert target.served.__name__ == "Echo"
     assert not target.is_app
@@ -216,16 +218,20 @@ def test_a_manifest_may_name_an_environment(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("manifest", "reason"),
     [
-        ("name: echo\n", "has no line for its app"),
-        ("- a\n- b\n", "has no line for its app"),
-        ("app: server.app\n", "it takes module:name"),
-        ("app: {\n", "is not YAML"),
+        ("- a\n- b\n", "openenv.yaml:1:1: holds ['a', 'b']"),
+        (
+            "name: echo\napp: server.app\n",
+            "openenv.yaml:2:6: app: 'server.app'; it takes module:name",
+        ),
+        ("app: {\n", "openenv.yaml:2:1: no YAML"),
     ],
 )
-def test_a_manifest_that_names_no_app_is_refused(
+def test_a_wrong_manifest_is_refused_where_it_is_wrong(
     tmp_path: Path, manifest: str, reason: str
 ) -> None:
-    assert reason in refusal(package(tmp_path / "sample_env", manifest))
+    directory = package(tmp_path / "sample_env", manifest)
+    with pytest.raises(ManifestError, match=re.escape(reason)):
+        resolve(str(directory))
 
 
 def test_a_directory_without_a_manifest_is_refused(tmp_path: Path) -> None:

@@ -21,12 +21,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import yaml
-
+from openenv.catalog.manifest import MANIFEST, read_manifest
 from openenv.env.environment import Environment
 from openenv.protocol.errors import ConfigurationError
 
-MANIFEST = "openenv.yaml"
 _SPELLINGS = (
     "give a file.py, file.py:Class, module:Class, gym:Id-v0, or a directory with an openenv.yaml"
 )
@@ -57,6 +55,7 @@ def resolve(text: str) -> Target:
     Raises:
         TargetError: there is no such place, it could not be imported, or it does not say clearly
             what to serve. The text says which, and what to do.
+        ManifestError: a directory's openenv.yaml is wrong; the text says where.
     """
     if text.startswith(_GYMNASIUM):
         return _from_gymnasium(text.removeprefix(_GYMNASIUM))
@@ -76,17 +75,13 @@ def resolve(text: str) -> Target:
 
 def _from_directory(directory: Path) -> Target:
     """What a directory's manifest names; a package is imported under its directory's name."""
-    manifest = directory / MANIFEST
-    if not manifest.is_file():
+    if not (directory / MANIFEST).is_file():
         raise TargetError(f"{directory} holds no {MANIFEST}; {_SPELLINGS}")
-    app = _app_line(manifest)
-    named = _NAMED.fullmatch(app)
-    if named is None:
-        raise TargetError(f"{manifest} says app: {app}; it takes module:name, as server.app:app")
-    module = named["place"]
+    app = read_manifest(directory).app
+    module, _, name = app.partition(":")
     if (directory / "__init__.py").is_file():
         module = f"{directory.name}.{module}"
-    return _target(app, _find(_import_module(module, _paths(directory)), named["name"]))
+    return _target(app, _find(_import_module(module, _paths(directory)), name))
 
 
 def _from_gymnasium(env_id: str) -> Target:
@@ -98,17 +93,6 @@ def _from_gymnasium(env_id: str) -> Target:
         return Target(served(env_id), is_app=False)
     except (ImportError, ConfigurationError) as error:
         raise TargetError(str(error)) from error
-
-
-def _app_line(manifest: Path) -> str:
-    try:
-        content = yaml.safe_load(manifest.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise TargetError(f"{manifest} is not YAML; correct it: {error}") from error
-    app = content.get("app") if isinstance(content, dict) else None
-    if not isinstance(app, str):
-        raise TargetError(f"{manifest} has no line for its app; add one, as app: server.app:app")
-    return app
 
 
 # ── importing ─────────────────────────────────────────────────────────────────────────────────────
