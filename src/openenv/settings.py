@@ -11,11 +11,13 @@
 | `OPENENV_MAX_MESSAGE_MB` | 16 | the largest message that a server reads |
 | `OPENENV_WIRE` | v2 | `v1` switches wire v2 off in a server |
 | `OPENENV_ALLOWED_ORIGINS` | – | other web origins that may call, comma-separated; `*` is any |
+| `OPENENV_TOKEN` | – | what a server's callers must show, as `Authorization: Bearer TOKEN` |
 | `OPENENV_HOST_KIND` | – | `inline`, `thread` or `process`, over what the environment says |
 | `OPENENV_TRACEBACKS` | 0 | `1` sends the author's part of a traceback to the client |
 | `OPENENV_CHILD_ENV` | – | variables that process hosts get although they look like secrets |
 | `OPENENV_MODE` | simulation | a server's mode: `simulation` or `production` |
 | `OPENENV_CLIENT_MODE` | simulation | a client's mode |
+| `OPENENV_CLIENT_TOKEN` | – | what a client shows to every server that it is pointed at |
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from openenv.env.environment import HostKind
@@ -50,6 +52,7 @@ class ServerSettings:
     tracebacks: bool
     v2: bool
     child_environ: Mapping[str, str]
+    token: str | None = field(repr=False)
 
 
 def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
@@ -82,6 +85,7 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         tracebacks=env.get("OPENENV_TRACEBACKS", "").lower() in ("1", "true", "yes"),
         v2=_wire(env) == "v2",
         child_environ=without_secrets(env),
+        token=checked_token(env["OPENENV_TOKEN"]) if env.get("OPENENV_TOKEN") else None,
     )
 
 
@@ -92,6 +96,33 @@ def client_mode() -> ServerMode:
         ConfigurationError: `OPENENV_CLIENT_MODE` is no mode.
     """
     return mode(os.environ.get("OPENENV_CLIENT_MODE"))
+
+
+def client_headers(headers: Mapping[str, str] | None) -> dict[str, str]:
+    """The headers of a client's handshake: its own, and the token of the environment's variables.
+
+    Raises:
+        ConfigurationError: `OPENENV_CLIENT_TOKEN` cannot be sent.
+    """
+    own = dict(headers or {})
+    token = os.environ.get("OPENENV_CLIENT_TOKEN")
+    if token and not any(name.lower() == "authorization" for name in own):
+        own["Authorization"] = f"Bearer {checked_token(token)}"
+    return own
+
+
+def checked_token(token: str) -> str:
+    """A token that a header can carry.
+
+    Raises:
+        ConfigurationError: it cannot; the text does not tell it.
+    """
+    if not re.fullmatch(r"[!-~]+", token):
+        raise ConfigurationError(
+            "a token must be one word of printable ASCII characters; the one given is "
+            f"{'empty' if not token else 'not'}"
+        )
+    return token
 
 
 def mode(name: ServerMode | str | None) -> ServerMode:
@@ -113,6 +144,16 @@ def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables that a child process may see: none that looks like a credential."""
     kept = {name.strip() for name in environ.get("OPENENV_CHILD_ENV", "").split(",")}
     return {n: v for n, v in environ.items() if n in kept or not _SECRET.search(n)}
+
+
+def server_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables of a server that is started on this machine: no credential but those given."""
+    return without_secrets(os.environ) | dict(extra or {})
+
+
+def tool_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables of a tool that acts for the user, such as `docker`: all of them, and these."""
+    return dict(os.environ) | dict(extra or {})
 
 
 def _wire(environ: Mapping[str, str]) -> str:

@@ -1,0 +1,106 @@
+"""Running a tool to its end: bounded, and without a secret in what is said of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from openenv.protocol.errors import NotAvailable, NotReady, ProviderError
+from openenv.settings import tool_environ
+
+_ASSIGNMENT = re.compile(r"^((?:--?[\w-]+=)?[A-Za-z_]\w*)=.*$", re.DOTALL)
+LAST_WORDS_S = 5.0
+"""How long a killed tool's output may take to be read to its end."""
+MAX_TOLD = 2000
+
+
+@dataclass(frozen=True)
+class Completed:
+    """How a command ended, and all that it wrote."""
+
+    stdout: str
+    stderr: str
+    code: int
+
+
+def run(
+    args: Sequence[str],
+    *,
+    timeout_s: float,
+    env: Mapping[str, str] | None = None,
+    input: str | None = None,
+    check: bool = True,
+) -> Completed:
+    """Runs a tool to its end.
+
+    Args:
+        args: the program and its arguments. Values of `NAME=value` are not told in errors.
+        timeout_s: after which it is killed, and all that it has started, in seconds.
+        env: variables that it gets besides ours; their values are not told in errors.
+        input: what it reads; nothing by default.
+        check: whether another exit code than 0 is an error.
+
+    Raises:
+        NotAvailable: there is no such program, or it may not be run.
+        NotReady: it took longer than `timeout_s`.
+        ProviderError: it failed.
+    """
+    process = _start(args, env, input)
+    with process:
+        try:
+            stdout, stderr = process.communicate(input, timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            kill_group(process.pid)
+            raise NotReady(
+                f"`{shown(args)}` did not end within {timeout_s:g} s and was killed"
+            ) from None
+        except BaseException:
+            kill_group(process.pid)
+            raise
+    completed = Completed(stdout, stderr, process.returncode)
+    if check and completed.code != 0:
+        raise ProviderError(failure(args, completed, env))
+    return completed
+
+
+def _start(
+    args: Sequence[str], env: Mapping[str, str] | None, input: str | None
+) -> subprocess.Popen[str]:
+    try:
+        return subprocess.Popen(
+            args,
+            stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=tool_environ(env),
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise NotAvailable(f"{args[0]} cannot be run: {error.strerror or error}") from error
+
+
+def kill_group(pid: int) -> None:
+    """Kills a process that leads its group, and the group."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def failure(args: Sequence[str], completed: Completed, env: Mapping[str, str] | None = None) -> str:
+    """What to say of a command that failed: itself, its exit code and the end of its output."""
+    said = (completed.stderr.strip() or completed.stdout.strip())[-MAX_TOLD:]
+    for value in sorted((env or {}).values(), key=len, reverse=True):
+        if len(value) > 3:  # a shorter one would tear holes into every other word
+            said = said.replace(value, "…")
+    return f"`{shown(args)}` failed with exit code {completed.code}: {said or 'it said nothing'}"
+
+
+def shown(args: Sequence[str]) -> str:
+    """A command line for people, without the values of variables."""
+    return " ".join(_ASSIGNMENT.sub(r"\1=…", arg) for arg in args)
