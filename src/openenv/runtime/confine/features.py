@@ -1,0 +1,60 @@
+"""What a kernel lets us use, and why not the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from openenv.runtime.confine.confinement import Level
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "mountns": "sees only the system's programs and its own code, read-only",
+        "pidns": "sees no process but its own, and none outlives it",
+        "netns": "has no network",
+        "ipcns": "shares no memory or queues of System V",
+        "utsns": "has a host name of its own",
+        "privileges": "runs as nobody in particular, without capabilities",
+        "no_new_privs": "gains nothing by setuid programs",
+        "pdeathsig": "dies with its server",
+        "seccomp": "cannot make the kernel's dangerous calls",
+        "landlock": "is kept from files, ports and processes a second time",
+        "rlimits": "has limits for each process",
+        "cgroup_memory": "has a limit of memory for all its processes together",
+        "cgroup_pids": "has a limit of processes",
+        "cgroup_cpu": "has a share of the CPU",
+    }
+)
+"""Each feature, and what a session is or has by it."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """What this machine has.
+
+    Attributes:
+        available: names, each with how: a version, or the way it is reached.
+        missing: names, each with why, and what would help.
+    """
+
+    available: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.available
+
+    def without(self, names: Iterable[str], why: str = "switched off") -> Features:
+        """The same without some."""
+        gone = [name for name in names if name in self.available]
+        return Features(
+            {name: how for name, how in self.available.items() if name not in gone},
+            {**self.missing, **dict.fromkeys(gone, why)},
+        )
+
+    @property
+    def level(self) -> Level:
+        """What a session gets here, in a word: see `Applied.level`."""
+        if not self.missing:
+            return "full"
+        return "partial" if self.available else "none"
