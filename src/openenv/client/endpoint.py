@@ -16,6 +16,7 @@ from openenv.protocol.errors import (
     SessionLost,
 )
 
+UNAUTHORIZED_STATUS = 401
 RETRYABLE_STATUSES = frozenset({429, 502, 503, 504})
 
 
@@ -113,6 +114,9 @@ class Endpoint:
         advice = (
             "is the server running, and is this its address?"
             if status is None
+            else "the server asks for its token: set OPENENV_CLIENT_TOKEN, or pass "
+            'headers={"Authorization": "Bearer TOKEN"}'
+            if status == UNAUTHORIZED_STATUS
             else "something answers there, but serves no episodes at this path: compare base_url "
             "with the server's own address, and its mode and credentials with yours"
         )

@@ -63,7 +63,8 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         websocket_ping_timeout_s: how long a ping may stay unanswered; `None` for ever.
         provider: starts servers; not in this version.
         mode: `simulation` or `production`; `OPENENV_CLIENT_MODE`, else simulation, by default.
-        headers: extra headers of the handshake, for example `Authorization`.
+        headers: extra headers of the handshake, for example `Authorization`, which is otherwise
+            the token in `OPENENV_CLIENT_TOKEN`, if that is set.
         connect_retries: further attempts when nobody listens or the server is busy.
         wait_s: how long to queue when the server is full; 0 fails at once.
         protocol: `v1`, `v2+msgpack` or `v2+json`; by default the best that the server knows. One
@@ -103,7 +104,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             raise ConfigurationError("base_url is missing: pass the server's address")
         self._endpoint = Endpoint(
             normalised(base_url),
-            dict(headers or {}),
+            settings.client_headers(headers),
             connect_timeout_s,
             connect_retries,
             websocket_ping_interval_s,

@@ -39,6 +39,7 @@ def create_app(
     reset_observation_cls: type[Observation] | None = None,
     limits: Limits | None = None,
     host_kind: HostKind | None = None,
+    token: str | None = None,
 ) -> FastAPI:
     """An environment as an ASGI application.
 
@@ -60,6 +61,8 @@ def create_app(
         reset_observation_cls: what a reset gives, where that is another class.
         limits: all bounds at once, for those that the other arguments don't name.
         host_kind: where environments live, over what the environment says.
+        token: what callers must show, as `Authorization: Bearer TOKEN`; `OPENENV_TOKEN`, else
+            nothing, by default.
 
     Raises:
         ConfigurationError: something does not fit; the text says what to do.
@@ -78,6 +81,7 @@ def create_app(
         reset_observation_cls=reset_observation_cls,
         limits=limits,
         host_kind=host_kind,
+        token=token,
     )
     return _app(server, mode)
 

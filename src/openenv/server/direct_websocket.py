@@ -45,6 +45,11 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
             extensions: Any = self.scope["extensions"]
             extensions[DIRECT] = self._carrier
 
+    async def send(self, message: Any) -> None:
+        """Sends what an application says; a refusal in words ends the handshake, too."""
+        await super().send(message)
+        self.handshake_complete |= self.initial_response is not None and self.close_sent
+
     def start_keepalive(self) -> None:
         """The handshake is done: frames come from now on, unless some have come already."""
         super().start_keepalive()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import ipaddress
 from urllib.parse import urlsplit
 
@@ -9,23 +10,37 @@ from starlette.responses import JSONResponse
 
 from openenv.server.asgi import App, Event, Receive, Scope, Send
 
+DENIAL = "websocket.http.response"
+"""The ASGI extension by which a handshake is refused in words."""
+
 
 class Guard:
-    """Refuses pages of other web sites, bodies that are not JSON, and bodies that are too large.
+    """Refuses pages of other web sites, callers without the token, and bodies that are no JSON.
 
     Only browsers send `Origin`, so clients and trainers never notice the first. A page may call
-    the server that it came from; other origins must be named.
+    the server that it came from; other origins must be named. Where a token is asked for, every
+    endpoint asks for it; `/health` says only that the server lives to those who have none, for
+    the probes of container engines and clusters.
 
     Args:
         app: the application behind it.
         allowed_origins: origins such as `https://example.org` that may call; `*` is any.
-        max_body_bytes: the largest HTTP body.
+        max_body_bytes: the largest HTTP body; larger ones are refused.
+        token: what callers must show, as `Authorization: Bearer TOKEN`; `None` asks for nothing.
     """
 
-    def __init__(self, app: App, *, allowed_origins: frozenset[str], max_body_bytes: int) -> None:
+    def __init__(
+        self,
+        app: App,
+        *,
+        allowed_origins: frozenset[str],
+        max_body_bytes: int,
+        token: str | None = None,
+    ) -> None:
         self._app = app
         self._allowed = allowed_origins
         self._max_body = max_body_bytes
+        self._expected = None if token is None else f"bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hands a connection on, or refuses it."""
@@ -34,6 +49,8 @@ class Guard:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         if not self._may_call(headers, scope.get("server")):
             return await _refuse_origin(scope, receive, send, headers["origin"])
+        if not self._has_token(headers):
+            return await _ask_for_token(scope, receive, send)
         if scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH"):
             return await self._with_body(scope, receive, send, headers)
         return await self._app(scope, receive, send)
@@ -47,6 +64,13 @@ class Guard:
             return False
         # A foreign name can be made to point at this machine, and its pages then look like ours.
         return server is None or not is_loopback(server[0]) or is_loopback(_hostname(host))
+
+    def _has_token(self, headers: dict[str, str]) -> bool:
+        if self._expected is None:
+            return True
+        scheme, _, shown = headers.get("authorization", "").partition(" ")
+        given = f"{scheme.lower()} {shown.strip()}".encode("latin-1")
+        return hmac.compare_digest(given, self._expected)
 
     async def _with_body(
         self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]
@@ -122,3 +146,18 @@ async def _refuse_origin(scope: Scope, receive: Receive, send: Send, origin: str
         return
     problem = f"pages of {origin} may not call this server (OPENENV_ALLOWED_ORIGINS names who may)"
     await _answer(403, "UNAUTHORIZED", problem)(scope, receive, send)
+
+
+async def _ask_for_token(scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuses with 401 before anything is built; a bare sign of life is for everybody."""
+    if scope["type"] == "http" and scope["method"] == "GET" and scope["path"].endswith("/health"):
+        return await JSONResponse({"status": "healthy"})(scope, receive, send)
+    if scope["type"] == "websocket" and DENIAL not in scope.get("extensions", {}):
+        return await send({"type": "websocket.close", "code": 1008, "reason": "no token"})
+    problem = (
+        "this server asks for its token (OPENENV_TOKEN), and the call has none or another; send "
+        "the header Authorization: Bearer TOKEN (a client does if OPENENV_CLIENT_TOKEN is set)"
+    )
+    refusal = _answer(401, "UNAUTHORIZED", problem)
+    refusal.headers["WWW-Authenticate"] = "Bearer"
+    return await refusal(scope, receive, send)

@@ -42,6 +42,7 @@ class HTTPEnvServer:
         reset_observation_cls: what a reset gives, where that is another class.
         limits: all bounds at once, for those that the other arguments don't name.
         host_kind: where environments live, over what the environment says.
+        token: what callers must show; `OPENENV_TOKEN`, else nothing, by default.
 
     Raises:
         ConfigurationError: something does not fit; the text says what to do.
@@ -61,12 +62,14 @@ class HTTPEnvServer:
         reset_observation_cls: type[Observation] | None = None,
         limits: Limits | None = None,
         host_kind: HostKind | None = None,
+        token: str | None = None,
     ) -> None:
         self.spec = EnvSpec.of(env, action_cls, observation_cls, _specific(state_cls))
         self.env_name = env_name
         self.reset_observation_cls = reset_observation_cls
         self._env_factory = self.spec.make
         self._settings = settings.server_settings()
+        self.token = self._settings.token if token is None else settings.checked_token(token)
         self.sessions = Sessions(
             self.spec,
             _limits(limits or self._settings.limits, max_concurrent_envs, concurrency_config),
@@ -114,6 +117,7 @@ class HTTPEnvServer:
             Guard,
             allowed_origins=self._settings.allowed_origins,
             max_body_bytes=self.sessions.limits.max_message_bytes,
+            token=self.token,
         )
         app.add_exception_handler(SessionError, session_error_handler)
         app.include_router(self._info_routes())

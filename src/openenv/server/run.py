@@ -40,6 +40,7 @@ def serve(
     max_sessions: int | None = None,
     env_name: str | None = None,
     limits: Limits | None = None,
+    token: str | None = None,
     log_level: str = "warning",
 ) -> None:
     """Serves an environment until SIGTERM or Ctrl-C.
@@ -55,6 +56,7 @@ def serve(
         max_sessions: sessions at once; `MAX_CONCURRENT_ENVS`, else 64, by default.
         env_name: the environment's name for people.
         limits: every other bound.
+        token: what callers must show; `OPENENV_TOKEN`, else nothing, by default.
         log_level: uvicorn's.
 
     Raises:
@@ -66,6 +68,7 @@ def serve(
         max_concurrent_envs=max_sessions,
         limits=limits,
         host_kind=host_kind,
+        token=token,
     )
     serve_app(app, host, port, log_level=log_level)
 
@@ -100,16 +103,17 @@ def server_for(app: Any, listening: socket.socket, *, log_level: str = "warning"
         access_log=False,
         log_level=log_level,
     )
-    return Server(config, _greeting(name, host, port), openenv)
+    asks = openenv is not None and openenv.token is not None
+    return Server(config, _greeting(name, host, port, asks_for_token=asks), openenv)
 
 
-def _greeting(name: str, host: str, port: int) -> str:
+def _greeting(name: str, host: str, port: int, *, asks_for_token: bool) -> str:
     shown = f"[{host}]" if ":" in host else host
     line = f"openenv: serving {name} on http://{shown}:{port}\n"
-    if not is_loopback(host):
+    if not (is_loopback(host) or asks_for_token):
         line += (
-            "openenv: warning: whoever reaches this address can run episodes, there is no "
-            "authentication; 127.0.0.1 (the default) serves this machine alone\n"
+            "openenv: warning: whoever reaches this address can run episodes; set OPENENV_TOKEN to "
+            "ask for a token, or serve this machine alone on 127.0.0.1 (the default)\n"
         )
     return line
 
