@@ -14,8 +14,6 @@ from openenv.protocol.errors import NotAvailable, NotReady, ProviderError
 from openenv.settings import tool_environ
 
 _ASSIGNMENT = re.compile(r"^((?:--?[\w-]+=)?[A-Za-z_]\w*)=.*$", re.DOTALL)
-LAST_WORDS_S = 5.0
-"""How long a killed tool's output may take to be read to its end."""
 MAX_TOLD = 2000
 
 
@@ -35,6 +33,7 @@ def run(
     env: Mapping[str, str] | None = None,
     input: str | None = None,
     check: bool = True,
+    finish_s: float = 0.0,
 ) -> Completed:
     """Runs a tool to its end.
 
@@ -44,6 +43,8 @@ def run(
         env: variables that it gets besides ours; their values are not told in errors.
         input: what it reads; nothing by default.
         check: whether another exit code than 0 is an error.
+        finish_s: how long it may go on when we are interrupted, in seconds: for what would leave
+            more behind if it were killed half-way.
 
     Raises:
         NotAvailable: there is no such program, or it may not be run.
@@ -55,13 +56,16 @@ def run(
         try:
             stdout, stderr = process.communicate(input, timeout=timeout_s)
         except subprocess.TimeoutExpired:
-            kill_group(process.pid)
             raise NotReady(
                 f"`{shown(args)}` did not end within {timeout_s:g} s and was killed"
             ) from None
         except BaseException:
-            kill_group(process.pid)
+            with suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=finish_s)
             raise
+        finally:
+            if process.returncode is None:
+                kill_group(process.pid)
     completed = Completed(stdout, stderr, process.returncode)
     if check and completed.code != 0:
         raise ProviderError(failure(args, completed, env))
