@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from openenv.cli.commands.init import init
 from openenv.cli.commands.serve import serve
 from openenv.cli.output import Exit, say
 
@@ -17,6 +18,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command()(init)
 app.command()(serve)
 
 

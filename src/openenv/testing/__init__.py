@@ -2,6 +2,7 @@
 
 `FaultProxy` stands between a client and its server and does to their frames what networks do.
 `Counting` is an environment in which a step that was lost, repeated or misplaced shows.
+`serving` puts an application on a port for as long as a block runs.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from openenv.testing.faults import Faults as Faults
     from openenv.testing.faults import FrameFault as FrameFault
     from openenv.testing.proxy import FaultProxy as FaultProxy
+    from openenv.testing.serving import serving as serving
 
 _HOMES = {
     "Add": "openenv.testing.counting",
@@ -33,6 +35,7 @@ _HOMES = {
     "Faults": "openenv.testing.faults",
     "FrameFault": "openenv.testing.faults",
     "Tally": "openenv.testing.counting",
+    "serving": "openenv.testing.serving",
 }
 
 __all__ = [name for name in _HOMES if not name.startswith("_")]
