@@ -11,6 +11,8 @@
 | `OPENENV_MAX_MESSAGE_MB` | 16 | the largest message that a server reads |
 | `OPENENV_WIRE` | v2 | `v1` switches wire v2 off in a server |
 | `OPENENV_ALLOWED_ORIGINS` | – | other web origins that may call, comma-separated; `*` is any |
+| `OPENENV_WORKERS` | 1 | how many server processes share the port; `serve --workers` sets it |
+| `ENABLE_WEB_INTERFACE` | false | asks for the web page, which this version does not have |
 | `OPENENV_TOKEN` | – | what a server's callers must show, as `Authorization: Bearer TOKEN` |
 | `OPENENV_HOST_KIND` | – | `inline`, `thread` or `process`, over what the environment says |
 | `OPENENV_TRACEBACKS` | 0 | `1` sends the author's part of a traceback to the client |
@@ -53,6 +55,7 @@ class ServerSettings:
     v2: bool
     child_environ: Mapping[str, str]
     token: str | None = field(repr=False)
+    workers: int
 
 
 def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
@@ -62,13 +65,14 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         ConfigurationError: one of them cannot be used; the text names it.
     """
     env = os.environ if environ is None else environ
+    workers = _whole(env, "OPENENV_WORKERS", 1)
     limits = Limits(
         capacity=_whole(env, "MAX_CONCURRENT_ENVS", DEFAULT_CAPACITY),
         step_timeout=_seconds(env, "OPENENV_STEP_TIMEOUT_S", 3600.0),
         reset_timeout=_seconds(env, "OPENENV_RESET_TIMEOUT_S", 3600.0),
         idle_timeout=_seconds(env, "OPENENV_IDLE_TIMEOUT_S", 0.0),
         unattached_timeout=_seconds(env, "OPENENV_UNATTACHED_TIMEOUT_S", 1800.0),
-        resume_grace=_number(env, "OPENENV_RESUME_GRACE_S", 300.0),
+        resume_grace=_number(env, "OPENENV_RESUME_GRACE_S", 300.0) if workers == 1 else 0.0,
         max_message_bytes=int(_number(env, "OPENENV_MAX_MESSAGE_MB", 16.0) * 1024 * 1024),
     )
     kind = env.get("OPENENV_HOST_KIND") or None
@@ -82,11 +86,26 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         mode=mode(env.get("OPENENV_MODE")),
         host_kind=cast("HostKind | None", kind),
         allowed_origins=frozenset(o.strip().rstrip("/") for o in origins.split(",") if o.strip()),
-        tracebacks=env.get("OPENENV_TRACEBACKS", "").lower() in ("1", "true", "yes"),
+        tracebacks=_switch(env, "OPENENV_TRACEBACKS"),
         v2=_wire(env) == "v2",
         child_environ=without_secrets(env),
         token=checked_token(env["OPENENV_TOKEN"]) if env.get("OPENENV_TOKEN") else None,
+        workers=workers,
     )
+
+
+def wants_web() -> bool:
+    """Whether `ENABLE_WEB_INTERFACE` asks for the web page."""
+    return _switch(os.environ, "ENABLE_WEB_INTERFACE")
+
+
+def preset(values: Mapping[str, str | int | None]) -> None:
+    """Sets variables for this process and those that it starts, as a command's options do.
+
+    Args:
+        values: by variable; `None` leaves one as it is.
+    """
+    os.environ.update({name: str(value) for name, value in values.items() if value is not None})
 
 
 def client_mode() -> ServerMode:
@@ -154,6 +173,10 @@ def server_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def tool_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables of a tool that acts for the user, such as `docker`: all of them, and these."""
     return dict(os.environ) | dict(extra or {})
+
+
+def _switch(environ: Mapping[str, str], name: str) -> bool:
+    return environ.get(name, "").strip().lower() in ("1", "true", "yes")
 
 
 def _wire(environ: Mapping[str, str]) -> str:

@@ -1,12 +1,14 @@
 """`openenv serve` in a process of its own, as a user runs it."""
 
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +18,8 @@ from textwrap import dedent
 
 import pytest
 
-from openenv import GenericEnvClient
+from openenv import GenericEnvClient, OpenEnvError
+from tests.serving import eventually
 
 SERVE = [sys.executable, "-m", "openenv.cli", "serve"]
 ECHO = dedent("""
@@ -162,3 +165,132 @@ def test_the_options_of_an_environment_are_refused_for_an_app(tmp_path: Path) ->
     code, words = refused("ready.py:app", "--max-sessions", "2", cwd=tmp_path)
     assert code == 2
     assert "is a ready app" in words
+
+
+FULL = dedent("""
+    from openenv import create_app
+    from echo import Echo
+
+    app = create_app(Echo)
+""")
+HTTP_STEP = {"action": {"message": "hi"}}
+
+
+def post(url: str, body: object) -> tuple[int, object]:
+    request = urllib.request.Request(
+        url, json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, json.load(refusal)
+
+
+@pytest.mark.timeout(60)
+def test_options_reach_an_app_that_is_made_by_its_module(tmp_path: Path) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    (tmp_path / "app.py").write_text(FULL)
+    options = ["--max-sessions", "3", "--host-kind", "inline", "--token", "word"]
+    with served("app.py:app", *options, cwd=tmp_path) as server:
+        bearer = {"Authorization": "Bearer word"}
+        request = urllib.request.Request(f"{server.url}/health", headers=bearer)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert json.load(answer)["max_sessions"] == 3
+        assert post(f"{server.url}/reset", {})[0] == 401
+        with GenericEnvClient(server.url, headers=bearer) as env:
+            env.reset()
+
+
+@pytest.mark.timeout(60)
+def test_an_option_that_an_app_settles_otherwise_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    (tmp_path / "app.py").write_text(FULL.replace("(Echo)", "(Echo, max_concurrent_envs=2)"))
+    code, words = refused("app.py:app", "--max-sessions", "3", cwd=tmp_path)
+    assert code == 2
+    assert "settles --max-sessions itself" in words
+
+
+@pytest.mark.timeout(60)
+def test_workers_share_the_port(tmp_path: Path) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    with served("echo.py", "--workers", "2", cwd=tmp_path) as server:
+        clients = [GenericEnvClient(server.url) for _ in range(8)]
+        for client in clients:
+            client.reset()
+        for client in clients:
+            assert client.step({"message": "hi"}).reward == 1.0
+            client.close()
+        for _ in range(8):  # never an answer of chance
+            status, body = post(f"{server.url}/step", HTTP_STEP)
+            assert status == 503
+            assert "--workers 1" in str(body)
+
+
+@pytest.mark.timeout(60)
+def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
+    (tmp_path / "echo.py").write_text(
+        ECHO.replace("message=action.message, ", "message=str(os.getpid()), ")
+    )
+    (tmp_path / "echo.py").write_text("import os\n" + (tmp_path / "echo.py").read_text())
+    with served("echo.py", "--workers", "2", cwd=tmp_path) as server:
+        with GenericEnvClient(server.url) as env:
+            env.reset()
+            first = int(env.step({"message": "hi"}).observation["message"])
+        os.kill(first, signal.SIGKILL)
+        for _ in range(6):
+            with GenericEnvClient(server.url) as env:
+                env.reset()
+                assert int(env.step({"message": "hi"}).observation["message"]) != first
+
+
+@pytest.mark.timeout(60)
+def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
+    broken = ECHO + "\nimport multiprocessing\nassert multiprocessing.parent_process() is None\n"
+    (tmp_path / "echo.py").write_text(broken)
+    code, words = refused("echo.py", "--workers", "2", cwd=tmp_path)
+    assert code == 1
+    assert "AssertionError" in words
+    assert "3 times" in words
+
+
+@pytest.mark.timeout(60)
+def test_workers_end_with_a_supervisor_that_was_killed(tmp_path: Path) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    command = [*SERVE, "--port", "0", "echo.py", "--workers", "2"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        url = _announced(process.stderr)
+        with GenericEnvClient(url) as env:
+            env.reset()
+        process.kill()
+        process.stderr.read()  # its end comes when nobody holds it any more
+    with pytest.raises(OSError):
+        urllib.request.urlopen(f"{url}/health", timeout=5)
+
+
+@pytest.mark.timeout(60)
+def test_reload_follows_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "echo.py"
+    file.write_text(ECHO)
+    with served("echo.py", "--reload", cwd=tmp_path) as server:
+        with GenericEnvClient(server.url) as env:
+            assert env.reset().observation["message"] == "ready"
+        later = time.time() + 10  # whatever the resolution of the file system's times
+        file.write_text(ECHO.replace('"ready"', '"again"'))
+        os.utime(file, (later, later))
+        eventually(lambda: _first_message(server.url) == "again", within_s=30)
+
+
+def _first_message(url: str) -> str | None:
+    try:
+        with GenericEnvClient(url) as env:
+            return str(env.reset().observation["message"])
+    except OpenEnvError:
+        return None
+
+
+def test_reload_and_workers_exclude_each_other(tmp_path: Path) -> None:
+    code, words = refused("echo.py", "--reload", "--workers", "2", cwd=tmp_path)
+    assert code == 2
+    assert "--workers" in words

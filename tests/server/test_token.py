@@ -125,7 +125,7 @@ def test_a_public_address_without_one_is_warned_of() -> None:
         "import sys, uvicorn; from openenv.server import run\n"
         "from tests.server.worlds import World\n"
         "from openenv.server.app import create_app\n"
-        "with run._listen('0.0.0.0', 0) as listening:\n"
+        "with run.listen('0.0.0.0', 0) as listening:\n"
         "    for token in (None, 'word'):\n"
         "        print(run.server_for(create_app(World, token=token), listening)._greeting)\n"
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from openenv import settings
 from openenv.env.environment import HostKind
 from openenv.env.models import Observation, State
 from openenv.env.spec import EnvironmentSource
@@ -83,6 +84,8 @@ def create_app(
         host_kind=host_kind,
         token=token,
     )
+    if settings.wants_web():
+        logger.warning("ENABLE_WEB_INTERFACE has no effect: this version serves no web page")
     return _app(server, mode)
 
 

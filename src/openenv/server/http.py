@@ -7,9 +7,10 @@ has its own, made at its first reset. `DELETE /session`, or being idle for long,
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -51,9 +52,11 @@ _STATUS: list[tuple[type[SessionError], int]] = [
 ]
 
 
-def http_routes(episodes: HttpEpisodes) -> APIRouter:
-    """The routes of the stateful HTTP surface."""
-    router = APIRouter(tags=["Episode"])
+def http_routes(
+    episodes: HttpEpisodes, conditions: Sequence[Callable[[], Awaitable[None]]] = ()
+) -> APIRouter:
+    """The routes of the stateful HTTP surface, each after its conditions, which may raise."""
+    router = APIRouter(tags=["Episode"], dependencies=[Depends(check) for check in conditions])
     answer: dict[int | str, dict[str, Any]] = {200: {"model": StepResponse}}
     router.post("/reset", response_model=None, responses=answer, openapi_extra=_body(ResetRequest))(
         episodes.reset

@@ -16,7 +16,7 @@ from openenv.env.environment import HostKind
 from openenv.env.metadata import EnvironmentMetadata
 from openenv.env.models import Observation, State
 from openenv.env.spec import EnvironmentSource, EnvSpec
-from openenv.protocol.errors import ConfigurationError, SessionError
+from openenv.protocol.errors import ConfigurationError, SessionCreationError, SessionError
 from openenv.protocol.wire import HealthResponse, SchemaResponse, ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig, ServerCapacityStatus
 from openenv.runtime.limits import Limits
@@ -93,6 +93,11 @@ class HTTPEnvServer:
         """Sessions that may exist at once."""
         return self.sessions.capacity
 
+    @property
+    def host_kind(self) -> HostKind:
+        """Where environments live."""
+        return self.sessions.host_kind
+
     def get_capacity_status(self) -> ServerCapacityStatus:
         """How full the server is."""
         return ServerCapacityStatus.from_counts(self.active_sessions, self.max_concurrent_envs)
@@ -122,7 +127,8 @@ class HTTPEnvServer:
         app.add_exception_handler(SessionError, session_error_handler)
         app.include_router(self._info_routes())
         if simulation:
-            app.include_router(http_routes(self._episodes))
+            alone = self._settings.workers == 1
+            app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))
             socket = WebSocketEndpoint(self.sessions, v2=self._settings.v2)
             app.router.routes.append(WebSocketRoute("/ws", socket))
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
@@ -160,6 +166,15 @@ class HTTPEnvServer:
             return described
 
         return router
+
+
+async def _refuse_episode() -> None:
+    """Of several processes, each call over HTTP could reach another one."""
+    raise SessionCreationError(
+        "several server processes share this port, so that a call over plain HTTP finds no episode "
+        "again; use a client, which keeps a WebSocket, or serve with --workers 1 and "
+        "--host-kind process"
+    )
 
 
 def _specific(state_cls: type[State] | None) -> type[State] | None:

@@ -82,15 +82,23 @@ def serve_app(
             "a process host runs the script anew to find the environment in it, and it served "
             'again: put that call under `if __name__ == "__main__":`'
         )
-    with _listen(host, port) as listening:
+    with listen(host, port) as listening:
         server_for(app, listening, log_level=log_level).run(sockets=[listening])
 
 
-def server_for(app: Any, listening: socket.socket, *, log_level: str = "warning") -> Server:
-    """The server of an application, on a socket that listens already."""
+def server_for(
+    app: Any, listening: socket.socket, *, log_level: str = "warning", quiet: bool = False
+) -> Server:
+    """The server of an application, on a socket that listens already.
+
+    Args:
+        app: any ASGI application.
+        listening: a bound socket that listens.
+        log_level: uvicorn's.
+        quiet: it does not say where it is.
+    """
     host, port = listening.getsockname()[:2]
     openenv = getattr(getattr(app, "state", None), "openenv", None)
-    name: str = "app" if openenv is None else openenv.env_name or openenv.spec.name
     config = uvicorn.Config(
         app,
         host=host,
@@ -103,14 +111,17 @@ def server_for(app: Any, listening: socket.socket, *, log_level: str = "warning"
         access_log=False,
         log_level=log_level,
     )
-    asks = openenv is not None and openenv.token is not None
-    return Server(config, _greeting(name, host, port, asks_for_token=asks), openenv)
+    return Server(config, "" if quiet else greeting(app, listening), openenv)
 
 
-def _greeting(name: str, host: str, port: int, *, asks_for_token: bool) -> str:
+def greeting(app: Any, listening: socket.socket, addition: str = "") -> str:
+    """Where a server is, in a line; another one if whoever reaches it may use it."""
+    host, port = listening.getsockname()[:2]
+    openenv = getattr(getattr(app, "state", None), "openenv", None)
+    name: str = "app" if openenv is None else openenv.env_name or openenv.spec.name
     shown = f"[{host}]" if ":" in host else host
-    line = f"openenv: serving {name} on http://{shown}:{port}\n"
-    if not (is_loopback(host) or asks_for_token):
+    line = f"openenv: serving {name} on http://{shown}:{port}{addition}\n"
+    if not is_loopback(host) and getattr(openenv, "token", None) is None:
         line += (
             "openenv: warning: whoever reaches this address can run episodes; set OPENENV_TOKEN to "
             "ask for a token, or serve this machine alone on 127.0.0.1 (the default)\n"
@@ -181,7 +192,7 @@ class Server(uvicorn.Server):
         self.handle_exit(number, frame)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A bound socket; the address is checked before anything heavy starts.
 
     Raises:

@@ -12,8 +12,8 @@ def serve(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="FILE.py, FILE.py:CLASS, MODULE:CLASS, a directory that holds openenv.yaml, or "
-            "gym:ID for an environment of Gymnasium.",
+            help="FILE.py, FILE.py:CLASS, MODULE:CLASS, a directory that holds openenv.yaml, an "
+            "installed package, or gym:ID for an environment of Gymnasium.",
         ),
     ] = ".",
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
@@ -21,24 +21,47 @@ def serve(
         int, typer.Option("--port", "-p", min=0, max=65535, help="0 picks a free one.")
     ] = 8000,
     host_kind: Annotated[
-        Literal["inline", "thread", "process"] | None,
+        Literal["inline", "thread", "process", "sandbox"] | None,
         typer.Option(help="Where each session's environment lives."),
     ] = None,
+    isolation: Annotated[
+        Literal["best", "strict"] | None,
+        typer.Option(help="Of a sandbox: what this machine can do, or all of it or nothing."),
+    ] = None,
     max_sessions: Annotated[
-        int | None, typer.Option(min=1, help="How many sessions may be open at once.")
+        int | None, typer.Option(min=1, help="How many sessions may be open at once, per worker.")
+    ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(min=1, help="Server processes on the port; more than one: no HTTP episodes."),
+    ] = 1,
+    reload: Annotated[
+        bool, typer.Option("--reload", help="Begin anew when a Python file changes.")
+    ] = False,
+    web: Annotated[
+        bool | None, typer.Option("--web/--no-web", help="Ask for the web page, or for none.")
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="What callers must show. Better set OPENENV_TOKEN: others see a command line."
+        ),
     ] = None,
 ) -> None:
     """Serve an environment until Ctrl-C or SIGTERM."""
-    from openenv.project.target import resolve
-    from openenv.server import run
+    from openenv.project.serving import ServeOptions, serve_target
 
-    found = resolve(target)
-    if found.is_app and (host_kind or max_sessions):
-        raise typer.BadParameter(
-            f"{target} is a ready app, which settles --host-kind and --max-sessions itself; set "
-            "OPENENV_HOST_KIND or MAX_CONCURRENT_ENVS instead, or name the environment's class"
-        )
-    if found.is_app:
-        run.serve_app(found.served, host, port)
-    else:
-        run.serve(found.served, host, port, host_kind=host_kind, max_sessions=max_sessions)
+    serve_target(
+        target,
+        ServeOptions(
+            host=host,
+            port=port,
+            host_kind=host_kind,
+            isolation=isolation,
+            max_sessions=max_sessions,
+            workers=workers,
+            reload=reload,
+            web=web,
+            token=token,
+        ),
+    )

@@ -1,0 +1,150 @@
+"""Servers in processes of their own on one port: several at once, or one that follows the files."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from multiprocessing import connection
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any
+
+from openenv.project.errors import ProjectError
+from openenv.project.target import Target, resolve
+from openenv.server import run
+from openenv.server.app import create_app
+
+STABLE_S = 5.0
+"""A worker that lives shorter than this has failed to start."""
+FAILED_STARTS = 3
+"""How many failed starts in a row end the whole server."""
+GRACE_S = 60.0
+"""How long workers may take to end; their own limits are shorter."""
+
+_spawn = multiprocessing.get_context("spawn")
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What each process does: serve a target on a socket that listens already.
+
+    Attributes:
+        target: what is served, as on the command line.
+        quiet: somebody else says where the server is.
+    """
+
+    target: str
+    quiet: bool = False
+
+    def __call__(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serves until a signal, or until the process that started it is gone."""
+        [listening] = sockets or []
+        _end_with_parent()
+        try:
+            server = run.server_for(as_app(resolve(self.target)), listening, quiet=self.quiet)
+        except Exception as error:  # noqa: BLE001  # the process has nobody else to tell it to
+            sys.exit(f"Error: {error}")
+        server.run(sockets=[listening])
+
+
+def as_app(found: Target) -> Any:
+    """The ASGI application of a target."""
+    return found.served if found.is_app else create_app(found.served)
+
+
+def serve_workers(target: str, app: Any, listening: socket.socket, workers: int) -> None:
+    """Serves with several processes until SIGTERM or Ctrl-C; one that dies is started again.
+
+    Args:
+        target: what each process resolves anew.
+        app: the same, resolved here, so that what is wrong with it is known before they start.
+        listening: the socket that they share.
+        workers: how many.
+
+    Raises:
+        ProjectError: they fail to start, again and again.
+    """
+    told = run.greeting(app, listening, f" with {workers} workers")
+    serving = Serving(target, quiet=True)
+    wanted = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: wanted.set())
+    pool = [_Worker(serving, listening) for _ in range(workers)]
+    sys.stderr.write(told)
+    try:
+        while not wanted.is_set():
+            connection.wait([worker.process.sentinel for worker in pool], timeout=0.2)
+            pool = [
+                worker if worker.process.is_alive() or wanted.is_set() else worker.again()
+                for worker in pool
+            ]
+    finally:
+        _end([worker.process for worker in pool])
+
+
+def serve_reloading(target: str, listening: socket.socket) -> None:
+    """Serves in one process that begins anew when a Python file near the target changes."""
+    import uvicorn
+    from uvicorn.supervisors import ChangeReload
+
+    path = Path(target.partition(":")[0])
+    watched = path if path.is_dir() else path.parent
+    config = uvicorn.Config(
+        "openenv:served", reload=True, reload_dirs=[str(watched)], log_level="warning"
+    )
+    ChangeReload(config, target=Serving(target), sockets=[listening]).run()
+
+
+class _Worker:
+    """One of several processes, and how often it failed to start."""
+
+    def __init__(self, serving: Serving, listening: socket.socket, failures: int = 0) -> None:
+        self._serving = serving
+        self._listening = listening
+        self._failures = failures
+        self._began = time.monotonic()
+        self.process: SpawnProcess = _spawn.Process(target=serving, args=([listening],))
+        self.process.start()
+
+    def again(self) -> _Worker:
+        """The worker that takes its place."""
+        failures = self._failures + 1 if time.monotonic() - self._began < STABLE_S else 0
+        code = self.process.exitcode
+        if failures >= FAILED_STARTS:
+            raise ProjectError(
+                f"a worker of {self._serving.target} ended with exit code {code} {failures} times "
+                "within seconds of its start; what it said is above. Serve with one worker to see "
+                "it alone"
+            )
+        sys.stderr.write(f"openenv: a worker ended with exit code {code}; starting another\n")
+        return _Worker(self._serving, self._listening, failures)
+
+
+def _end(processes: list[SpawnProcess]) -> None:
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + GRACE_S
+    for process in processes:
+        process.join(max(0.0, deadline - time.monotonic()))
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+def _end_with_parent() -> None:
+    """A server whose supervisor was killed does not outlive it."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="openenv-parent", daemon=True).start()
