@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from openenv.cli.commands.fork import fork
 from openenv.cli.commands.init import init
+from openenv.cli.commands.push import push
 from openenv.cli.commands.serve import serve
 from openenv.cli.output import Exit, say
 
@@ -20,6 +22,8 @@ app = typer.Typer(
 )
 app.command()(init)
 app.command()(serve)
+app.command()(push)
+app.command()(fork)
 
 
 def _print_version(asked: bool) -> None:

@@ -1,0 +1,67 @@
+"""What looks like a credential: by a file's name, or by what stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+_NAMES = (
+    *(".env*", "*.env", "*.env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore"),
+    *("*.kdbx", "*.asc", "*.gpg", "*.ppk", "*.token", "*.tfstate", "*.tfvars", "*.ovpn"),
+    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"),
+    *("credential", "credentials", "credential.*", "credentials.*", "*[-_.]credentials.json"),
+    *("secret", "secrets", "secret.*", "secrets.*", "client_secret*.json"),
+    *("service_account*.json", "service-account*.json"),
+    *("token", "token.txt", "hf_token*", "api_key", "api_key.*", "apikey", "apikey.*"),
+    *("netrc", "_netrc", ".netrc", "pypirc", ".pypirc", ".npmrc", ".git-credentials"),
+    *("kubeconfig", "kubeconfig.*", "htpasswd", ".htpasswd", "pgpass", ".pgpass"),
+)
+_PROSE_AND_PROGRAMS = (".py", ".pyi", ".js", ".ts", ".md", ".rst", ".html", ".css", ".pub")
+_SHAPES = tuple(
+    (kind, re.compile(shape))
+    for kind, shape in (
+        ("a Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}\b"),
+        ("an API key (sk-…)", r"(?<![\w-])sk-(?=[A-Za-z_-]*[0-9])[\w-]{20,}"),
+        ("an AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+        ("an AWS secret key", r"(?i)aws_secret_access_key\W{1,6}[\w/+=]{40}(?![\w/+=])"),
+        ("a GitHub token", r"\b(?:gh[opsur]_[A-Za-z0-9]{36,}|github_pat_\w{50,})"),
+        ("a GitLab token", r"\bglpat-[\w-]{20,}"),
+        ("a Google API key", r"\bAIza[\w-]{35}(?![\w-])"),
+        ("a Slack token", r"\bxox[abprs]-[\w-]{20,}"),
+        ("a PyPI token", r"\bpypi-AgEI[\w-]{40,}"),
+        ("a private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something in a text that looks like a credential.
+
+    Attributes:
+        line: where it is, from 1.
+        kind: what it looks like. What it is is never kept.
+    """
+
+    line: int
+    kind: str
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a file of that name is one that people keep credentials in.
+
+    Programs and prose are not, whatever they are called: a `token.py` holds code.
+    """
+    name = name.lower()
+    if name.endswith(_PROSE_AND_PROGRAMS):
+        return False
+    return any(fnmatchcase(name, pattern) for pattern in _NAMES)
+
+
+def find_credentials(text: str) -> Iterator[Finding]:
+    """The tokens and keys of well-known shapes in a text, kind by kind."""
+    for kind, shape in _SHAPES:
+        for found in shape.finditer(text):
+            yield Finding(text.count("\n", 0, found.start()) + 1, kind)

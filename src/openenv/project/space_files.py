@@ -1,0 +1,80 @@
+"""The two files that a Space reads itself: its Dockerfile, and the front matter of its README."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from openenv.catalog.manifest import Manifest
+from openenv.project.errors import ProjectError
+
+_FRONT_MATTER = re.compile(
+    r"\A---[ \t]*\r?\n(?P<lines>.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE
+)
+_INTERFACE = "ENV ENABLE_WEB_INTERFACE=true"
+
+
+def dockerfile(text: str, *, base_image: str | None, interface: bool) -> str:
+    """A Dockerfile on another base image, with the web interface switched on or left alone.
+
+    Raises:
+        ProjectError: it has no `FROM`.
+    """
+    lines = text.splitlines()
+    starts = list(_instructions(lines))
+    if not any(word == "FROM" for _, word in starts):
+        raise ProjectError("the Dockerfile has no FROM; add one, as FROM python:3.11-slim")
+    if base_image is not None:
+        _rebase(lines, starts, base_image)
+    if interface and _INTERFACE not in (line.strip() for line in lines):
+        lines.insert(_end_of_setup(starts, len(lines)), _INTERFACE)
+    return "\n".join(lines) + "\n"
+
+
+def _instructions(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Each instruction's first line and word; a line after a backslash continues the one before."""
+    continues = False
+    for number, line in enumerate(lines):
+        bare = line.strip()
+        if not bare or bare.startswith("#"):
+            continue
+        if not continues:
+            yield number, bare.split()[0].upper()
+        continues = bare.endswith("\\")
+
+
+def _rebase(lines: list[str], starts: list[tuple[int, str]], base_image: str) -> None:
+    """The default of `ARG BASE_IMAGE` where the first stage is built from it, else its `FROM`."""
+    first = next(number for number, word in starts if word == "FROM")
+    if re.search(r"\$\{?BASE_IMAGE\b", lines[first]):
+        for number, word in starts:
+            if word == "ARG" and number < first and "BASE_IMAGE" in lines[number]:
+                lines[number] = f"ARG BASE_IMAGE={base_image}"
+                return
+    lines[first] = re.sub(
+        r"^(\s*FROM\s+(?:--\S+\s+)*)\S+", lambda m: m[1] + base_image, lines[first], flags=re.I
+    )
+
+
+def _end_of_setup(starts: list[tuple[int, str]], end: int) -> int:
+    """The line of the last stage's first command, before which its variables are set."""
+    last = max(number for number, word in starts if word == "FROM")
+    return next((n for n, word in starts if n > last and word in ("CMD", "ENTRYPOINT")), end)
+
+
+def readme(text: str, manifest: Manifest, *, interface: bool) -> str:
+    """A README whose front matter makes it a Docker Space's; its own lines stay as they are."""
+    found = _FRONT_MATTER.match(text)
+    own = found["lines"].splitlines() if found else []
+    body = text[found.end() :].lstrip("\r\n") if found else text
+    if not interface:
+        own = [line for line in own if not line.startswith("base_path:")]
+    wanted = {
+        "title": manifest.name.replace("_", " ").title(),
+        "sdk": "docker",
+        "app_port": str(manifest.port),
+        **({"base_path": "/web"} if interface else {}),
+    }
+    present = {line.partition(":")[0] for line in own}
+    own += [f"{key}: {value}" for key, value in wanted.items() if key not in present]
+    return "\n".join(["---", *own, "---", "", body])
