@@ -146,7 +146,7 @@ def read_manifest(directory: Path) -> Manifest:
         raise ManifestError(
             path, f"holds {_short(content)}; it takes `key: value` lines, as name: my_env", 1, 1
         )
-    return _model(Manifest, content, path, lambda place: _yaml_place(node, place))
+    return _model(Manifest, content, path, lambda place: yaml_place(node, place))
 
 
 def read_pyproject(directory: Path) -> Pyproject:
@@ -217,7 +217,7 @@ def _short(value: Any) -> str:
 # ── where a value stands ──────────────────────────────────────────────────────────────────────────
 
 
-def _yaml_place(node: yaml.Node | None, place: _Location) -> tuple[int | None, int | None]:
+def yaml_place(node: yaml.Node | None, place: _Location) -> tuple[int | None, int | None]:
     """The line and column of a value, or of what it is missing from."""
     for part in place:
         if isinstance(node, yaml.MappingNode):
