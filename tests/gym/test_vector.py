@@ -334,3 +334,13 @@ def test_what_is_no_pool_is_refused() -> None:
     why = r"VectorEnv takes an EnvPool, got a str: VectorEnv\(EnvPool\(url, 8\)\)"
     with pytest.raises(ConfigurationError, match=why):
         VectorEnv(wrong)
+
+
+def test_a_server_that_asks_for_a_token_is_described_by_the_pools_headers() -> None:
+    with serving(served("CartPole-v1"), token="word") as server:
+        headers = {"Authorization": "Bearer word"}
+        pool = EnvPool(f"http://127.0.0.1:{server.port}", 2, headers=headers)
+        envs = VectorEnv(pool)
+        observations, _ = envs.reset(seed=0)
+        envs.close()
+        assert observations.shape == (2, 4)

@@ -62,7 +62,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 "VectorEnv(EnvPool(url, 8))"
             )
         self._pool = pool.sync()
-        self._interface = Interface(pool.client(pool.urls[0]), observation, action)
+        described_by = pool.client(pool.urls[0], headers=pool.headers)
+        self._interface = Interface(described_by, observation, action)
         self.num_envs = pool.size
         self.single_observation_space = self._interface.observation_space
         self.single_action_space = self._interface.action_space

@@ -102,6 +102,7 @@ class EnvPool(TwoColoured, Generic[ActT, ObsT]):
         self._client = _client_class(client)
         self._autoreset = _autoreset(autoreset)
         self._on_batch = on_batch
+        self._headers = dict(headers or {})
         options: dict[str, Any] = {"headers": headers, "protocol": protocol}
         if timeout_s is not None:
             options["message_timeout_s"] = timeout_s
@@ -125,6 +126,11 @@ class EnvPool(TwoColoured, Generic[ActT, ObsT]):
     def urls(self) -> tuple[str, ...]:
         """The servers' addresses."""
         return tuple(self._urls)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The extra headers of each handshake."""
+        return dict(self._headers)
 
     @property
     def client(self) -> type[EnvClient[ActT, ObsT, Any]]:
