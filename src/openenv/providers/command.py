@@ -14,6 +14,7 @@ from openenv.protocol.errors import NotAvailable, NotReady, ProviderError
 from openenv.settings import tool_environ
 
 _ASSIGNMENT = re.compile(r"^((?:--?[\w-]+=)?[A-Za-z_]\w*)=.*$", re.DOTALL)
+_PASSWORD = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 MAX_TOLD = 2000
 
 
@@ -102,9 +103,15 @@ def failure(args: Sequence[str], completed: Completed, env: Mapping[str, str] | 
     for value in sorted((env or {}).values(), key=len, reverse=True):
         if len(value) > 3:  # a shorter one would tear holes into every other word
             said = said.replace(value, "…")
-    return f"`{shown(args)}` failed with exit code {completed.code}: {said or 'it said nothing'}"
+    said = without_passwords(said) or "it said nothing"
+    return f"`{shown(args)}` failed with exit code {completed.code}: {said}"
 
 
 def shown(args: Sequence[str]) -> str:
-    """A command line for people, without the values of variables."""
-    return " ".join(_ASSIGNMENT.sub(r"\1=…", arg) for arg in args)
+    """A command line for people, without the values of variables and without passwords."""
+    return without_passwords(" ".join(_ASSIGNMENT.sub(r"\1=…", arg) for arg in args))
+
+
+def without_passwords(text: str) -> str:
+    """A text without the user names and passwords of the addresses in it."""
+    return _PASSWORD.sub("…", text)

@@ -1,0 +1,136 @@
+"""A server in a process of this machine, started through a keeper."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from openenv.protocol.errors import NotAvailable, NotReady, ProviderError
+from openenv.providers import keeper
+from openenv.providers.command import without_passwords
+from openenv.providers.provider import LOG_LINES, Running
+from openenv.providers.tail import Tail
+from openenv.settings import server_environ
+
+GRACE_S = 10.0
+"""How long a server may take to end by itself."""
+KEEPER_S = 10.0
+"""How long a keeper may take beyond that."""
+LEAST_S = 1.0
+"""How long a server that listens may take to answer, however little of the time is left."""
+ADDRESS = re.compile(r"(?:^openenv: serving .* on|Uvicorn running on) (https?://\S+)")
+"""What servers say when they listen: `openenv serve`, and uvicorn."""
+_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+
+
+class ServerProcess(Running):
+    """A server in a process group of its own, which ends when this process does, however it ends.
+
+    Args:
+        name: what it is called in errors.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = without_passwords(name)
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._tail: Tail | None = None
+        self._scratch: str | None = None
+        super().__init__()
+
+    def scratch(self) -> Path:
+        """A directory that is removed when the server is stopped."""
+        if self._scratch is None:
+            self._scratch = tempfile.mkdtemp(prefix="openenv-")
+        return Path(self._scratch)
+
+    def start(
+        self, command: Sequence[str], env_vars: Mapping[str, str], cwd: str | Path | None = None
+    ) -> None:
+        """Starts the server.
+
+        Raises:
+            NotAvailable: not on this system.
+        """
+        if os.name != "posix":
+            raise NotAvailable("servers are started on Linux and macOS; use WSL or Docker here")
+        self._keeper = subprocess.Popen(
+            [sys.executable, "-I", "-S", keeper.__file__, f"{GRACE_S:g}", *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=server_environ({"PYTHONUNBUFFERED": "1", **env_vars}),
+            cwd=cwd,
+            start_new_session=True,
+        )
+        assert self._keeper.stdout is not None
+        self._tail = Tail(self._keeper.stdout, ADDRESS)
+
+    def find_address(self, timeout_s: float) -> None:
+        """Waits until the server says where it listens.
+
+        Raises:
+            NotReady: it does not in time. The text has the end of its log.
+            ProviderError: it died. The text has the end of its log.
+        """
+        address = None if self._tail is None else self._tail.wait(timeout_s)
+        if address is None:
+            why = self.problem()
+            kind = ProviderError if why else NotReady
+            why = why or f"{self._name} did not listen within {timeout_s:g} s"
+            raise kind(f"{why}{self._last_words()}")
+        self.url = reachable(address)
+
+    def wait_until_healthy(self, timeout_s: float) -> None:
+        """Waits for its first healthy answer, and not for that of another server on its port."""
+        deadline = time.monotonic() + timeout_s
+        self.find_address(timeout_s)
+        super().wait_until_healthy(max(LEAST_S, deadline - time.monotonic()))
+
+    def problem(self) -> str | None:
+        """Why the server cannot become healthy: its process has ended."""
+        if self._keeper is None:
+            return f"{self._name} was not started"
+        if self._tail is not None and self._tail.ended:
+            with suppress(subprocess.TimeoutExpired):
+                self._keeper.wait(KEEPER_S)
+        code = self._keeper.poll()
+        return None if code is None else f"{self._name} ended with exit code {code}"
+
+    def logs(self, lines: int = LOG_LINES) -> str:
+        """The last lines of what it wrote to its standard outputs."""
+        return "" if self._tail is None else self._tail.text(lines)
+
+    def _end(self) -> None:
+        try:
+            if self._keeper is not None:
+                self._end_keeper(self._keeper)
+        finally:
+            if self._scratch is not None:
+                shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _end_keeper(self, kept: subprocess.Popen[bytes]) -> None:
+        if kept.stdin is not None:
+            kept.stdin.close()
+        try:
+            kept.wait(GRACE_S + KEEPER_S)
+        except subprocess.TimeoutExpired:
+            kept.kill()
+            kept.wait(KEEPER_S)
+        if self._tail is not None:
+            self._tail.join(KEEPER_S)
+
+
+def reachable(address: str) -> str:
+    """An address that a client on this machine can use, of one that a server listens on."""
+    parts = urlsplit(address)
+    host = _ANY_ADDRESS.get(parts.hostname or "")
+    return address if host is None else f"{parts.scheme}://{host}:{parts.port}"
