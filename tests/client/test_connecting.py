@@ -165,7 +165,7 @@ def test_what_is_no_address_is_refused_at_once(base_url: str) -> None:
 def test_a_client_needs_an_address() -> None:
     with pytest.raises(ValueError, match="base_url is missing"):
         ParrotClient()
-    with pytest.raises(ValueError, match="starts no servers"):
+    with pytest.raises(ValueError, match="a provider is a Provider"):
         ParrotClient(provider=object())
     with pytest.raises(ValueError, match="mode must be one of"):
         ParrotClient(base_url="http://host", mode="other")

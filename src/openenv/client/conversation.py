@@ -20,7 +20,7 @@ from openenv.client.exchanges import Exchanges
 from openenv.client.lifeline import Lifeline
 from openenv.protocol.envelope import Encoding
 from openenv.protocol.episode import counted
-from openenv.protocol.errors import ConcurrentCall, ConnectFailed, Json, SessionLost
+from openenv.protocol.errors import ConcurrentCall, ConnectFailed, Json, SessionGone, SessionLost
 from openenv.protocol.messages import Request
 
 ResultT = TypeVar("ResultT")
@@ -100,8 +100,13 @@ class Conversation:
         self, keywords: Json, timeout_s: float | None, parse: Callable[[Json], ResultT]
     ) -> Flow[Effect, ResultT]:
         """Begins an episode, on a new session if the old one is gone."""
+        request = Request("reset", keywords)
         yield from self.connect()
-        data = yield from self._ask(Request("reset", keywords), timeout_s)
+        try:
+            data = yield from self._alone("reset", self._converse(request, timeout_s))
+        except SessionGone:  # and its server, which was the client's own: there is another now
+            yield from self.connect()
+            data = yield from self._ask(request, timeout_s)
         self._steps = 0
         return parse(data)
 
@@ -159,7 +164,10 @@ class Conversation:
             )
 
     def _ask(self, request: Request, timeout_s: float | None) -> Flow[Effect, Json]:
-        return (yield from self._alone(request.op, self._converse(request, timeout_s)))
+        try:
+            return (yield from self._alone(request.op, self._converse(request, timeout_s)))
+        except SessionGone as gone:
+            raise SessionLost(gone.message, steps=self._steps) from None
 
     def _converse(self, request: Request, timeout_s: float | None) -> Flow[Effect, Json]:
         talk = self._talk
@@ -167,6 +175,9 @@ class Conversation:
             raise SessionLost("connect() made no connection")
         try:
             return (yield from talk.ask(request, self._patience(request.op, timeout_s)))
+        except SessionGone as gone:
+            self.lose(gone.message.partition("\n")[0])
+            raise
         finally:
             if isinstance(talk, Exchanges) and talk.lost is not None:
                 self.lose(talk.lost)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
+from openenv.protocol.envelope import SUBPROTOCOLS, Encoding
 from openenv.protocol.errors import (
     ConfigurationError,
     ConnectFailed,
@@ -88,6 +89,10 @@ class Endpoint:
             )
         return proxy
 
+    def at(self, url: str, headers: Mapping[str, str]) -> Endpoint:
+        """This endpoint at another address, which needs headers of its own."""
+        return replace(self, base_url=normalised(url), headers={**self.headers, **headers})
+
     def moved(self, target: str) -> Endpoint | None:
         """This endpoint where a redirect points to; `None` if it should not be followed.
 
@@ -168,6 +173,25 @@ def normalised(base_url: str) -> str:
             f"base_url must be a server's address such as http://localhost:8000, got {base_url!r}"
         )
     return urlunsplit((scheme, parts.netloc, parts.path.removesuffix("/ws"), "", ""))
+
+
+def offers(protocol: str | None, *, msgpack: bool) -> tuple[str, ...]:
+    """The subprotocols of a handshake.
+
+    Args:
+        protocol: what the caller insists on.
+        msgpack: whether the client reads what MessagePack holds: bytes and arrays as they are.
+
+    Raises:
+        ConfigurationError: there is no such protocol.
+    """
+    if protocol is None:
+        return SUBPROTOCOLS if msgpack else (Encoding.JSON.value,)
+    wanted = tuple(name for name in SUBPROTOCOLS if name == f"openenv.{protocol}")
+    if not wanted and protocol != "v1":
+        known = ", ".join(["v1", *(name.removeprefix("openenv.") for name in SUBPROTOCOLS)])
+        raise ConfigurationError(f"protocol must be one of {known}, got {protocol!r}")
+    return wanted
 
 
 def convert_to_ws_url(url: str) -> str:

@@ -18,11 +18,12 @@ from openenv.client.codec import ActT, Codec, ObsT, StateT
 from openenv.client.conversation import Conversation
 from openenv.client.drivers import AwaitingDriver, BlockingDriver
 from openenv.client.effects import Connect, Effect, Open
-from openenv.client.endpoint import Endpoint, normalised
+from openenv.client.endpoint import Endpoint, normalised, offers
+from openenv.client.launching import Launched
 from openenv.client.modes import Colour, TwoColoured
+from openenv.client.own_server import OwnServer
 from openenv.client.pending import Pending
 from openenv.client.results import PendingResult, StepResult
-from openenv.protocol.envelope import SUBPROTOCOLS, Encoding
 from openenv.protocol.errors import ConcurrentCall, ConfigurationError, Json
 from openenv.protocol.wire import ServerMode
 
@@ -35,7 +36,7 @@ DEFAULT_TIMEOUT_S = 60.0
 """The default of `message_timeout_s`, told by its identity from a 60 that a caller chose."""
 
 
-class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
+class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
     """A client of one environment, typed by its subclass line; no method need be written.
 
         class EchoEnv(EnvClient[EchoAction, EchoObservation, State]):
@@ -53,7 +54,7 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
     child's first `reset()` opens a session of its own; a pickled client does likewise.
 
     Args:
-        base_url: the server's address.
+        base_url: the server's address; not needed with a provider.
         connect_timeout_s: for one attempt to connect.
         message_timeout_s: how long a call waits for its answer, unless it says otherwise; `None`
             for ever. By default as long as the server lets a call run, if the server tells (v2);
@@ -61,7 +62,8 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         max_message_size_mb: the largest answer that is read.
         websocket_ping_interval_s: how often a quiet connection is pinged; `None` never.
         websocket_ping_timeout_s: how long a ping may stay unanswered; `None` for ever.
-        provider: starts servers; not in this version.
+        provider: starts the server at the first connection and stops it with `close()`; with a
+            base_url, it has started it already.
         mode: `simulation` or `production`; `OPENENV_CLIENT_MODE`, else simulation, by default.
         headers: extra headers of the handshake, for example `Authorization`, which is otherwise
             the token in `OPENENV_CLIENT_TOKEN`, if that is set.
@@ -71,8 +73,8 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             that knows no v2 is spoken to in v1 whatever is asked for.
 
     Raises:
-        ConfigurationError: `base_url` is missing or no address, or there is no such mode or
-            protocol.
+        ConfigurationError: `base_url` is missing or no address, or there is no such provider,
+            mode or protocol.
     """
 
     _conversation: Conversation
@@ -96,14 +98,13 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         wait_s: float = 0.0,
         protocol: str | None = None,
     ) -> None:
-        if provider is not None:
+        if base_url is None and provider is None:
             raise ConfigurationError(
-                "this version starts no servers: start one yourself and pass its base_url"
+                "base_url is missing: pass the server's address, or a provider that starts one"
             )
-        if base_url is None:
-            raise ConfigurationError("base_url is missing: pass the server's address")
+        self._server = None if provider is None else OwnServer.of(provider, base_url)
         self._endpoint = Endpoint(
-            normalised(base_url),
+            "" if base_url is None else normalised(base_url),
             settings.client_headers(headers),
             connect_timeout_s,
             connect_retries,
@@ -111,15 +112,17 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
             websocket_ping_timeout_s,
             int(max_message_size_mb * 1024 * 1024),
             wait_s,
-            _offers(protocol, msgpack=self._reads_msgpack),
+            offers(protocol, msgpack=self._reads_msgpack),
         )
         self._message_timeout = _told(message_timeout_s)
         self._mode = settings.client_mode() if mode is None else settings.mode(mode)
         self._start_afresh()
 
     @property
-    def base_url(self) -> str:
-        """The server's address."""
+    def base_url(self) -> str | None:
+        """The server's address; `None` while a server of the client's own is not running."""
+        if self._server is not None and self._server.running is None:
+            return None
         return self._endpoint.base_url
 
     @property
@@ -138,10 +141,13 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         Raises:
             ConnectFailed: no server answered.
             SessionError: the server refused, for example `SessionCapacityError`.
+            ProviderError: the client's own server could not be started.
         """
 
         def flow() -> Flow[Effect, Self]:
             yield from self._conversation.open()
+            if self._server is not None:
+                self._server.reached = True
             return self
 
         return cast("Pending[Self]", self._operate("connect", flow()))
@@ -187,12 +193,17 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         return cast("Pending[StateT]", self._operate("state", flow))
 
     def close(self) -> Pending[None]:
-        """Ends the session; when it returns the server has freed its slot. Twice does no harm."""
-        return cast("Pending[None]", self._operate("close", self._conversation.close()))
+        """Ends the session; when it returns the server has freed its slot. Twice does no harm.
+
+        A server of the client's own is stopped.
+        """
+        return cast("Pending[None]", self._operate("close", self._conversation.close(), last=True))
 
     def disconnect(self) -> Pending[None]:
-        """The same as `close`."""
-        return self.close()
+        """The same as `close`, but a server of the client's own runs on."""
+        if self._server is None:
+            return self.close()
+        return cast("Pending[None]", self._operate("disconnect", self._conversation.close()))
 
     def sync(self) -> SyncEnvClient[ActT, ObsT, StateT]:
         """The blocking form of this client, precisely typed."""
@@ -237,8 +248,13 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickled client is a new one with the same settings: sessions do not travel."""
+        if self._server is not None and self._server.running is None:
+            raise ConfigurationError(
+                "this client's own server is not running, and a copy starts none: connect() first"
+            )
         own = ("_blocking", "_awaiting", "_conversation", "_sync_client", "_pid", "_colour")
-        return {name: value for name, value in self.__dict__.items() if name not in own}
+        kept = {name: value for name, value in self.__dict__.items() if name not in own}
+        return kept | {"_server": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """See `__getstate__`."""
@@ -246,8 +262,8 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         self._start_afresh()
 
     @property
-    def _base_url(self) -> str:
-        return self._endpoint.base_url
+    def _base_url(self) -> str | None:
+        return self.base_url
 
     @property
     def _ws_url(self) -> str:
@@ -289,10 +305,10 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         self._sync_client = None
         self._pid = os.getpid()
 
-    def _operate(self, name: str, flow: Flow[Effect, ResultT]) -> Any:
+    def _operate(self, name: str, flow: Flow[Effect, ResultT], *, last: bool = False) -> Any:
         if os.getpid() != self._pid:
             self._leave_to_parent()
-        return self._do(name, lambda: self._drive(flow), lambda: self._adrive(flow))
+        return self._do(name, lambda: self._drive(flow, last), lambda: self._adrive(flow, last))
 
     def _leave_to_parent(self) -> None:
         """After a fork: the connection is the parent's. It is let go of without a word."""
@@ -300,15 +316,24 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         self._conversation.leave("this process was forked, the session stays with its parent")
         self._blocking.drop()
         self._awaiting.transport = None
+        if self._server is not None and self._server.running is not None:
+            self._server = None  # it is the parent's too
 
-    def _drive(self, flow: Flow[Effect, ResultT]) -> ResultT:
+    def _drive(self, flow: Flow[Effect, ResultT], last: bool) -> ResultT:
+        server = self._server
         try:
             return drive(flow, self._perform)
         except BaseException as error:
+            if server is not None:
+                server.failed(error)
             self._let_go(self._blocking, error)
             raise
+        finally:
+            if last and server is not None:
+                server.stop()
 
-    async def _adrive(self, flow: Flow[Effect, ResultT]) -> ResultT:
+    async def _adrive(self, flow: Flow[Effect, ResultT], last: bool) -> ResultT:
+        server = self._server
         loop = getattr(self._awaiting.transport, "loop", None)
         if loop is not None and loop is not asyncio.get_running_loop():
             self._conversation.cut("it was opened on another event loop")
@@ -316,12 +341,19 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         try:
             return await adrive(flow, self._aperform)
         except BaseException as error:
+            if server is not None:
+                await server.afailed(error)
             self._let_go(self._awaiting, error)
             raise
+        finally:
+            if last and server is not None:
+                await server.astop()
 
     def _let_go(self, driver: BlockingDriver | AwaitingDriver, error: BaseException) -> None:
         """Drops the connection of a session that was lost, so that the server frees its slot."""
-        if not isinstance(error, ConcurrentCall) and not self._conversation.is_connected:
+        if isinstance(error, ConcurrentCall):
+            return
+        if not self._conversation.is_connected:
             driver.drop()
 
     def _perform(self, effect: Effect) -> object:
@@ -343,31 +375,18 @@ class EnvClient(TwoColoured, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
     def _open_blocking(self) -> BlockingTransport:
         from openenv.client.transports.blocking import BlockingSocket
 
+        if self._server is not None:
+            started = self._server.start(resuming=self._conversation.is_connected)
+            self._endpoint = self._endpoint.at(started.url, started.headers)
         return BlockingSocket(self._endpoint)
 
     async def _open_awaiting(self) -> AwaitingTransport:
         from openenv.client.transports.awaiting import AwaitingSocket
 
+        if self._server is not None:
+            started = await self._server.astart(resuming=self._conversation.is_connected)
+            self._endpoint = self._endpoint.at(started.url, started.headers)
         return await AwaitingSocket.open(self._endpoint)
-
-
-def _offers(protocol: str | None, *, msgpack: bool) -> tuple[str, ...]:
-    """The subprotocols of a handshake.
-
-    Args:
-        protocol: what the caller insists on.
-        msgpack: whether the client reads what MessagePack holds: bytes and arrays as they are.
-
-    Raises:
-        ConfigurationError: there is no such protocol.
-    """
-    if protocol is None:
-        return SUBPROTOCOLS if msgpack else (Encoding.JSON.value,)
-    wanted = tuple(name for name in SUBPROTOCOLS if name == f"openenv.{protocol}")
-    if not wanted and protocol != "v1":
-        known = ", ".join(["v1", *(name.removeprefix("openenv.") for name in SUBPROTOCOLS)])
-        raise ConfigurationError(f"protocol must be one of {known}, got {protocol!r}")
-    return wanted
 
 
 def _told(timeout_s: float | None) -> float | None:

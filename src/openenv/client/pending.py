@@ -10,7 +10,50 @@ ResultT = TypeVar("ResultT")
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 
 
-class Pending(Coroutine[Any, Any, ResultT_co], Generic[ResultT_co]):
+class Deferred(Coroutine[Any, Any, ResultT_co], Generic[ResultT_co]):
+    """Something to await that begins when it is awaited, and leaves no warning if it never is.
+
+    Args:
+        awaiting: gives the coroutine that does it.
+    """
+
+    def __init__(self, awaiting: Callable[[], Coroutine[Any, Any, ResultT_co]]) -> None:
+        self._awaiting = awaiting
+        self._coroutine: Coroutine[Any, Any, ResultT_co] | None = None
+
+    def __await__(self) -> Generator[Any, None, ResultT_co]:
+        """Does it on the event loop."""
+        return self._begin().__await__()
+
+    def send(self, value: Any) -> Any:
+        """As of any coroutine."""
+        return self._begin().send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """As of any coroutine."""
+        return self._begin().throw(*error)
+
+    def close(self) -> None:
+        """As of any coroutine: it is given up."""
+        self._begin().close()
+
+    def __getattr__(self, name: str) -> Any:
+        """What event loops look for on a coroutine that runs."""
+        if name.startswith("cr_") and self._coroutine is not None:
+            return getattr(self._coroutine, name)
+        raise AttributeError(name)
+
+    def _begin(self) -> Coroutine[Any, Any, ResultT_co]:
+        if self._coroutine is None:
+            self._coroutine = self._awaiting()
+        return self._coroutine
+
+
+LOOKED_FOR = ("_", "cr_", "gi_", "ag_")
+"""How the names begin that event loops and notebooks look for, not the caller."""
+
+
+class Pending(Deferred[ResultT_co], Generic[ResultT_co]):
     """A call whose caller has not said yet whether it blocks or awaits.
 
     Awaiting it does the call on the event loop. Reading an attribute of its result does the
@@ -29,34 +72,15 @@ class Pending(Coroutine[Any, Any, ResultT_co], Generic[ResultT_co]):
         awaiting: Callable[[], Coroutine[Any, Any, ResultT_co]],
         blocking: Callable[[], ResultT_co],
     ) -> None:
+        super().__init__(awaiting)
         self._name = name
-        self._awaiting = awaiting
         self._blocking = blocking
-        self._coroutine: Coroutine[Any, Any, ResultT_co] | None = None
         self._outcome: Callable[[], ResultT_co] | None = None
-
-    def __await__(self) -> Generator[Any, None, ResultT_co]:
-        """Does the call on the event loop."""
-        return self._begin().__await__()
-
-    def send(self, value: Any) -> Any:
-        """As of any coroutine."""
-        return self._begin().send(value)
-
-    def throw(self, *error: Any) -> Any:
-        """As of any coroutine."""
-        return self._begin().throw(*error)
-
-    def close(self) -> None:
-        """As of any coroutine: the call is given up."""
-        self._begin().close()
 
     def __getattr__(self, name: str) -> Any:
         """An attribute of the result, for which the call is done at once."""
-        if name.startswith("cr_") and self._coroutine is not None:
-            return getattr(self._coroutine, name)
-        if name.startswith(("_", "cr_", "gi_", "ag_")):  # what event loops and notebooks look for
-            raise AttributeError(name)
+        if name.startswith(LOOKED_FOR):
+            return super().__getattr__(name)
         if self._outcome is None:
             self._outcome = _outcome(self._blocking)
         return getattr(self._outcome(), name)
@@ -70,11 +94,6 @@ class Pending(Coroutine[Any, Any, ResultT_co], Generic[ResultT_co]):
             warnings.warn(
                 f"{self._name} was never awaited, so it was not done", RuntimeWarning, stacklevel=2
             )
-
-    def _begin(self) -> Coroutine[Any, Any, ResultT_co]:
-        if self._coroutine is None:
-            self._coroutine = self._awaiting()
-        return self._coroutine
 
 
 def _outcome(call: Callable[[], ResultT]) -> Callable[[], ResultT]:

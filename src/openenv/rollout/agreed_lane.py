@@ -32,7 +32,7 @@ class AgreedLane:
         self._breaker = Breaker()
         self._choosing = asyncio.Lock()
         self._lane: BatchLane | ClientLane | None = None
-        self.url: str = client().base_url
+        self.url: str = client()._endpoint.base_url
 
     async def perform(self, turns: Sequence[Turn]) -> list[Outcome]:
         """Takes turns of different slots at the same time."""
