@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from openenv.cli.commands.fork import fork
+from openenv.cli.commands.build import build
 from openenv.cli.commands.init import init
 from openenv.cli.commands.push import push
 from openenv.cli.commands.serve import serve
@@ -20,6 +21,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command()(build)
 app.command()(init)
 app.command()(serve)
 app.command()(push)

@@ -1,0 +1,136 @@
+"""What an image is built of: a copy of the project, which pins this version of OpenEnv."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from openenv.catalog.manifest import PYPROJECT, read_pyproject
+from openenv.project import dockerfile
+from openenv.project.errors import ProjectError, UsageProblem
+from openenv.project.own_wheel import DISTRIBUTION, write_own_wheel
+
+_CACHES = shutil.ignore_patterns(
+    ".git", ".hg", ".venv", "venv", "node_modules", "__pycache__", "*.egg-info", ".*_cache"
+)
+_DOCKERFILES = ("server/Dockerfile", "Dockerfile")
+_REQUIREMENT = re.compile(r"openenv(?:[-_.]core)?(?P<extras>\s*\[[^\]]*\])?(?![\w.-])(?P<rest>.*)")
+_LOCKS = ("uv.lock", "poetry.lock")
+
+
+@dataclass(frozen=True)
+class BuildContext:
+    """A folder to build an image in.
+
+    Attributes:
+        directory: the copy of the project.
+        dockerfile: its Dockerfile, in the copy.
+        notes: what differs from the project in ways that may surprise.
+    """
+
+    directory: Path
+    dockerfile: Path
+    notes: tuple[str, ...]
+
+
+def find_dockerfile(project: Path, chosen: Path | None) -> Path:
+    """The Dockerfile of a project.
+
+    Args:
+        project: the environment's folder.
+        chosen: what the user named, seen from the project or from the working directory.
+
+    Raises:
+        UsageProblem: the named one is not there.
+        ProjectError: none was named, and none is where they usually are.
+    """
+    if chosen is not None:
+        for place in (project / chosen, chosen):
+            if place.is_file():
+                return place.resolve()
+        raise UsageProblem(f"there is no Dockerfile {str(chosen)!r}, neither in {project} nor here")
+    for usual in _DOCKERFILES:
+        if (project / usual).is_file():
+            return (project / usual).resolve()
+    raise ProjectError(
+        f"{project} has neither {' nor '.join(_DOCKERFILES)}; name one with --dockerfile, or look "
+        "at the one that openenv init writes"
+    )
+
+
+def prepare(source: Path, found: Path, into: Path, *, own: bool) -> BuildContext:
+    """Copies what an image is built of.
+
+    Args:
+        source: the folder that the Dockerfile's COPY instructions see.
+        found: the Dockerfile, inside the source or elsewhere.
+        into: an empty folder.
+        own: whether this version of OpenEnv goes into the image, in the place of what the project
+            asks of a package index.
+
+    Raises:
+        ProjectError: something could not be read.
+        ManifestError: the project's pyproject.toml is wrong.
+    """
+    copy = into / "context"
+    try:
+        shutil.copytree(source, copy, ignore=_CACHES, symlinks=True)
+    except (OSError, shutil.Error) as error:
+        raise ProjectError(f"{source} cannot be copied: {error}") from error
+    text = found.read_text(encoding="utf-8")
+    notes: tuple[str, ...] = ()
+    if own:
+        notes = tuple(_pin(copy))
+        text = dockerfile.with_wheels(text)
+    target = into / "Dockerfile"
+    target.write_text(text, encoding="utf-8", newline="\n")
+    return BuildContext(copy, target, notes)
+
+
+# ── this version of OpenEnv ───────────────────────────────────────────────────────────────────────
+
+
+def _pin(copy: Path) -> Iterator[str]:
+    """Puts our wheel into the context, and makes every project in it ask for that."""
+    wheels = copy / dockerfile.WHEELS
+    wheels.mkdir()
+    version = write_own_wheel(wheels).name.split("-")[1]
+    pin = f"{DISTRIBUTION}{{extras}}=={version}{{marker}}"
+    _let_in(copy / ".dockerignore")
+    for file in copy.rglob(PYPROJECT):
+        _pin_pyproject(file, pin)
+    for file in copy.rglob("requirements*.txt"):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        file.write_text("".join(f"{_pinned(line, pin)}\n" for line in lines), encoding="utf-8")
+    for lock in _LOCKS:
+        for file in copy.rglob(lock):
+            file.unlink()
+            yield f"{file.relative_to(copy)} stays out: it may pin another OpenEnv than {version}"
+
+
+def _let_in(dockerignore: Path) -> None:
+    if dockerignore.is_file():
+        with dockerignore.open("a", encoding="utf-8") as file:
+            file.write(f"\n!{dockerfile.WHEELS}\n")
+
+
+def _pin_pyproject(file: Path, pin: str) -> None:
+    pyproject = read_pyproject(file.parent)
+    text = file.read_text(encoding="utf-8")
+    extras = pyproject.optional_dependencies.values()
+    for wanted in (*pyproject.dependencies, *(one for group in extras for one in group)):
+        for quote in "\"'":
+            text = text.replace(f"{quote}{wanted}{quote}", f'"{_pinned(wanted, pin)}"')
+    file.write_text(text, encoding="utf-8")
+
+
+def _pinned(requirement: str, pin: str) -> str:
+    """A requirement of OpenEnv, under either of its names, as a pin; every other one as it is."""
+    found = _REQUIREMENT.fullmatch(requirement.strip())
+    if found is None:
+        return requirement
+    _, semicolon, marker = found["rest"].partition(";")
+    return pin.format(extras=(found["extras"] or "").strip(), marker=semicolon + marker)
