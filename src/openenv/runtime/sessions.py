@@ -23,6 +23,7 @@ from openenv.runtime.host import (
     session_factory,
 )
 from openenv.runtime.limits import Limits
+from openenv.runtime.nursery import Nursery
 from openenv.runtime.plan import Plan
 from openenv.runtime.process import ProcessHost
 from openenv.runtime.reaper import Reaper
@@ -61,9 +62,12 @@ class Sessions:
         self.limits = limits
         single = spec.shared or spec.traits.one_session
         self._slots = Slots(1 if single else limits.capacity, limits.waiting, limits.max_wait)
-        self._host_kind: HostKind = host_kind or spec.traits.default_host
-        self._environ = environ or {}
-        self._plan = Plan.of(spec, tracebacks=tracebacks) if self._host_kind == "process" else None
+        self.host_kind: HostKind = host_kind or spec.traits.default_host
+        self._nursery: Nursery | None = None
+        if self.host_kind == "process":
+            plan = Plan.of(spec, tracebacks=tracebacks)
+            patience = limits.reset_timeout
+            self._nursery = Nursery(spec.name, plan, environ or {}, patience_s=patience)
         self._tracebacks = tracebacks
         self._clock = clock
         self._seats: set[Seat] = set()
@@ -172,6 +176,8 @@ class Sessions:
         self._eviction.stop()
         await asyncio.gather(*(seat.close() for seat in list(self._seats)))
         await asyncio.gather(*(seat.forsake() for seat in list(self._seats)))
+        if self._nursery is not None:
+            await self._nursery.close()
         if self.spec.shared:
             await self._close_shared()
         if self._shared_worker is not None:
@@ -215,10 +221,10 @@ class Sessions:
 
     def _host(self) -> Host:
         make = session_factory(self.spec, tracebacks=self._tracebacks)
-        if self._host_kind == "inline":
+        if self.host_kind == "inline":
             return InlineHost(make)
-        if self._plan is not None:
-            return ProcessHost(self.spec.name, self._plan, self._environ)
+        if self._nursery is not None:
+            return ProcessHost(self.spec.name, self._nursery)
         if not (self.spec.traits.one_thread or self.spec.shared):
             return ThreadHost(make, Worker(f"openenv-{self.spec.name}"))
         if self._shared_worker is None:

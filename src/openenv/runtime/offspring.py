@@ -1,0 +1,83 @@
+"""The process of one session as its server sees it, however it came to be."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from openenv.runtime.link import Link
+from openenv.runtime.stderr import Stderr
+
+
+@dataclass(frozen=True)
+class Death:
+    """How a process ended.
+
+    Attributes:
+        code: its exit code, or the number of the signal that ended it, negative.
+        why: the limit that it had reached, where that can be told.
+    """
+
+    code: int
+    why: str = ""
+
+    @property
+    def cause(self) -> str:
+        """The same in words."""
+        return f"{self.why}, {_ended_by(self.code)}" if self.why else _ended_by(self.code)
+
+
+class Offspring:
+    """A process that holds one session.
+
+    Attributes:
+        link: the socket to it.
+        stderr: what it prints.
+        death: how it ended, once it has.
+    """
+
+    def __init__(self) -> None:
+        self.link = Link()
+        self.stderr = Stderr()
+        self.death: asyncio.Future[Death] = asyncio.get_running_loop().create_future()
+        self._kill: Callable[[], None] | None = None
+
+    async def open(self) -> None:
+        """Begins to listen to it."""
+        await self.link.open()
+        await self.stderr.open()
+
+    def born(self, kill: Callable[[], None]) -> None:
+        """It runs; `kill` ends it and all that it started."""
+        self._kill = kill
+
+    def died(self, death: Death) -> None:
+        """It has ended."""
+        if not self.death.done():
+            self.death.set_result(death)
+
+    @property
+    def is_born(self) -> bool:
+        """Whether it runs, or did."""
+        return self._kill is not None
+
+    async def close(self) -> None:
+        """Gives up what we hold of it; to be called when it is dead."""
+        self.link.close()
+        await self.stderr.close()
+
+    def kill(self) -> None:
+        """Ends it, and all that it started."""
+        if self._kill is not None and not self.death.done():
+            self._kill()
+
+
+def _ended_by(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:  # a real-time signal has no name
+        return f"signal {-code}"

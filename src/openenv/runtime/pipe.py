@@ -1,0 +1,60 @@
+"""What crosses between a server and the process of a session: questions, and their answers."""
+
+from __future__ import annotations
+
+import struct
+from typing import BinaryIO
+
+from pydantic_core import from_json
+
+from openenv.protocol.errors import Json, SessionError
+from openenv.protocol.messages import Reply, Request
+from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
+from openenv.protocol.values import encode
+
+HEADER = struct.Struct("!B?I")
+"""Each answer of the child: its kind, whether its body is MessagePack, the size of that."""
+KINDS = ("ready", "observation", "state", "error")
+MAX_ANSWER_BYTES = 1 << 28
+
+
+def encode_question(request: Request) -> bytes:
+    """A request as it goes to the child: its form in one byte, then its fields."""
+    fields: Json = {"op": request.op, "data": request.data, "timeout_s": request.timeout_s}
+    if request.binary:
+        return b"m" + encode_msgpack(fields)
+    return b"j" + encode(fields)
+
+
+def decode_question(question: bytes) -> Request:
+    """A request as it came to the child."""
+    binary = question[:1] == b"m"
+    fields = decode_msgpack(question[1:]) if binary else from_json(question[1:])
+    return Request(**fields, binary=binary)
+
+
+def sized(question: bytes) -> bytes:
+    """A question as the child's end reads it: its size in 4 bytes, then itself."""
+    return len(question).to_bytes(4, "big") + question
+
+
+def read_question(pipe: BinaryIO) -> bytes | None:
+    """The next question; `None` when there will be no more."""
+    size = pipe.read(4)
+    return pipe.read(int.from_bytes(size, "big")) if len(size) == 4 else None
+
+
+def write_reply(pipe: BinaryIO, reply: Reply) -> None:
+    """Answers."""
+    header = HEADER.pack(KINDS.index(reply.type), reply.binary, len(reply.body))
+    pipe.write(header + reply.body)
+    pipe.flush()
+
+
+def is_object(reply: Reply) -> bool:
+    """Whether it says one object: an environment gone bad must not write frames of its own."""
+    try:
+        body = reply.body
+        return isinstance(decode_msgpack(body) if reply.binary else from_json(body), dict)
+    except (ValueError, SessionError):
+        return False
