@@ -19,8 +19,9 @@ from openenv.providers.engine import Engine, EngineName
 BUILD_S = 3600.0
 _TOLD_LINES = 30
 _NOISE = re.compile(
-    r"^(DEPRECATED: The legacy builder|\s+(Install the buildx|BuildKit is curr).*|$)"
+    r"DEPRECATED: The legacy|\s+Install the buildx|\s+https://docs\.docker\.com|\s*$"
 )
+_COLOR = re.compile(r"\x1b\[[\d;]*m")
 _UNREACHABLE = re.compile(
     r"Temporary failure in name resolution|Could not resolve|dns error|NewConnectionError"
     r"|network is unreachable|failed to lookup|Failed to fetch: `https?:",
