@@ -46,6 +46,11 @@ class ServerProcess(Running):
         self._scratch: str | None = None
         super().__init__()
 
+    @property
+    def pid(self) -> int | None:
+        """The process under which the server and all that it starts live."""
+        return None if self._keeper is None else self._keeper.pid
+
     def scratch(self) -> Path:
         """A directory that is removed when the server is stopped."""
         if self._scratch is None:
