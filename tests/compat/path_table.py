@@ -9,12 +9,10 @@ TOOLS = "tools over MCP are not built yet"
 TASKS = "the task API is not built yet"
 WEB = "there is no web interface yet"
 CATALOG = "finding environments by name is not built yet"
-CONTAINERS = "containers and other runtimes are not built yet"
 RUBRICS = "rubrics are not built yet"
 HARNESS = "harnesses and collection are not built yet"
 LLM = "clients of language models are not built yet"
 EVALS = "evaluation harnesses are not built yet"
-HUB = "the Hub is not known yet"
 PACKAGES = "this environment package is not written yet"
 
 
@@ -72,6 +70,15 @@ def _env_server(path: str) -> list[Row]:
         *_pending(path, TOOLS, "WSMCPResponse RESERVED_TOOL_NAMES MCPEnvironment"),
         *_pending(path, TOOLS, "JsonRpcErrorCode JsonRpcError JsonRpcRequest JsonRpcResponse"),
         *_pending(path, TOOLS, "McpMethod"),
+    ]
+
+
+def _providers(path: str) -> list[Row]:
+    return [
+        *_at(path, "openenv.providers.peer", "ContainerProvider RuntimeProvider"),
+        *_at(path, "openenv.providers.docker", "LocalDockerProvider"),
+        *_at(path, "openenv.providers.swarm", "DockerSwarmProvider"),
+        *_at(path, "openenv.providers.kubernetes", "KubernetesProvider"),
     ]
 
 
@@ -159,11 +166,13 @@ TABLE: list[Row] = [
     *_pending("openenv.core.mcp_client", TOOLS, "MCPClientBase MCPToolClient"),
     *_at("openenv.core.utils", "openenv.client.endpoint", "convert_to_ws_url"),
     *_at("openenv.core.utils", "openenv.client.running", "run_async_safely"),
-    *_pending("openenv.core.utils", HUB, "hf_space_subdomain"),
+    *_at("openenv.core.utils", "openenv.client.spaces", "hf_space_subdomain"),
     # ── what trainers import besides
     *_pending("openenv.auto", CATALOG, "AutoEnv AutoAction"),
-    *_pending("openenv.core.containers.runtime", CONTAINERS, "LocalDockerProvider UVProvider"),
-    *_pending("openenv.core.containers.runtime", CONTAINERS, "ContainerProvider RuntimeProvider"),
+    *_providers("openenv.core.containers.runtime"),
+    *_at("openenv.core.containers.runtime", "openenv.providers.uv", "UVProvider"),
+    *_providers("openenv.core.containers.runtime.providers"),
+    *_at("openenv.core.containers.runtime.uv_provider", "openenv.providers.uv", "UVProvider"),
     *_pending("openenv.core.rubrics", RUBRICS, "Rubric"),
     *_pending("openenv.core.evals", EVALS, "EvalHarness"),
     *_pending("openenv.core.tools", TOOLS, "GitServerClient PyExecutor"),

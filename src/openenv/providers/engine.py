@@ -105,6 +105,17 @@ class Engine:
         found: list[dict[str, Any]] = json.loads(answer.stdout)
         return found[0] if found else None
 
+    def swarm(self) -> dict[str, Any]:
+        """What the engine is in a swarm.
+
+        Raises:
+            NotAvailable: the engine does not answer.
+        """
+        found: dict[str, Any] = json.loads(
+            self.call("info", "--format", "{{json .Swarm}}").stdout or "{}"
+        )
+        return found
+
     def owned(self, kind: Literal["container", "service"]) -> dict[str, dict[str, str]]:
         """The labels of all that has an owner, by id.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from openenv.protocol.errors import ProviderError
+from openenv.protocol.errors import ConfigurationError, ProviderError
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,19 @@ class Launch:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+class UnknownOption(ProviderError, ConfigurationError):
+    """A provider has no option of that name (also ValueError)."""
+
+
 def refuse_unknown(options: Mapping[str, Any], known: tuple[str, ...], provider: str) -> None:
     """Checks the names of a provider's own options.
 
     Raises:
-        ProviderError: there is one that the provider does not know.
+        UnknownOption: there is one that the provider does not know.
     """
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise ProviderError(
+        raise UnknownOption(
             f"{provider} has no option {', '.join(unknown)}; its options are "
             f"{', '.join(sorted(known)) or 'none'}"
         )

@@ -71,16 +71,24 @@ class Running(ABC):
             NotReady: there was none in time. The text has the end of the log.
             ProviderError: it died. The text has the end of the log.
         """
-        try:
-            wait_until_healthy(self.url, timeout_s, is_alive=self.problem, headers=self.headers)
-        except ProviderError as error:
-            raise type(error)(f"{error}{self._last_words()}") from None
+        with self._telling_its_log():
+            self._wait(timeout_s)
 
-    def _last_words(self) -> str:
-        tail = ""
-        with suppress(ProviderError):
-            tail = self.logs().strip()
-        return f"\nThe end of its log:\n{tail}" if tail else "\nIt wrote no log."
+    def _wait(self, timeout_s: float) -> None:
+        """See `wait_until_healthy`; the log is told by that."""
+        wait_until_healthy(self.url, timeout_s, is_alive=self.problem, headers=self.headers)
+
+    @contextmanager
+    def _telling_its_log(self) -> Iterator[None]:
+        """A block whose errors have the end of its log."""
+        try:
+            yield
+        except ProviderError as error:
+            tail = ""
+            with suppress(ProviderError):
+                tail = self.logs().strip()
+            told = f"The end of its log:\n{tail}" if tail else "It wrote no log."
+            raise type(error)(f"{error}\n{told}") from None
 
     def __enter__(self) -> Self:
         return self

@@ -86,19 +86,22 @@ class ServerProcess(Running):
             NotReady: it does not in time. The text has the end of its log.
             ProviderError: it died. The text has the end of its log.
         """
+        with self._telling_its_log():
+            self._find_address(timeout_s)
+
+    def _find_address(self, timeout_s: float) -> None:
         address = None if self._tail is None else self._tail.wait(timeout_s)
         if address is None:
-            why = self.problem()
-            kind = ProviderError if why else NotReady
-            why = why or f"{self._name} did not listen within {timeout_s:g} s"
-            raise kind(f"{why}{self._last_words()}")
+            if why := self.problem():
+                raise ProviderError(why)
+            raise NotReady(f"{self._name} did not listen within {timeout_s:g} s")
         self.url = reachable(address)
 
-    def wait_until_healthy(self, timeout_s: float) -> None:
-        """Waits for its first healthy answer, and not for that of another server on its port."""
+    def _wait(self, timeout_s: float) -> None:
+        """Its own address first: another server may answer on the port that it was given."""
         deadline = time.monotonic() + timeout_s
-        self.find_address(timeout_s)
-        super().wait_until_healthy(max(LEAST_S, deadline - time.monotonic()))
+        self._find_address(timeout_s)
+        super()._wait(max(LEAST_S, deadline - time.monotonic()))
 
     def problem(self) -> str | None:
         """Why the server cannot become healthy: its process has ended."""
