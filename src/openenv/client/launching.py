@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -198,7 +199,21 @@ class Launched:
                 `pids` say what is started, see `openenv.providers.Launch`; the client's arguments
                 are the client's; all else is the provider's own.
         """
-        return _launching(cls, _containers(provider), image, options)
+        return _launching(cls, _chosen(provider, "LocalDockerProvider"), {"image": image}, options)
+
+    @classmethod
+    def from_project(  # type: ignore[misc]  # likewise
+        cls: type[ClientT], project: str | Path, provider: Any = None, **options: Any
+    ) -> Launching[ClientT]:
+        """A client of a project on this machine whose server is started for it.
+
+        Args:
+            project: what `openenv serve` takes: a file, `file.py:Class`, `module:Class`, or a
+                directory that holds an openenv.yaml.
+            provider: starts it, by default a `ProcessProvider`: this Python, in another process.
+            **options: as of `from_docker_image`.
+        """
+        return _launching(cls, _chosen(provider, "ProcessProvider"), {"project": project}, options)
 
     @classmethod
     def from_env(  # type: ignore[misc]  # likewise
@@ -225,20 +240,20 @@ class Launched:
         """
         space = Space.named(repo_id)
         if not use_docker:
-            return _launching(cls, _uv(space, provider, options), None, options)
+            return _launching(cls, _uv(space, provider, options), {}, options)
         if space.revision:
             raise ConfigurationError(
                 f"an image has a tag, not the revision {space.revision!r}: pass tag=, or "
                 "use_docker=False"
             )
         image = space.image(options.pop("tag", "latest"))
-        return _launching(cls, _containers(provider), image, options)
+        return _launching(cls, _chosen(provider, "LocalDockerProvider"), {"image": image}, options)
 
 
 def _launching(
     client_class: type[ClientT],
     provider: Callable[[], Provider],
-    image: str | None,
+    what: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> Launching[ClientT]:
     """Gives everybody their own of the options: the client, the launch, the provider."""
@@ -249,12 +264,12 @@ def _launching(
     own = _taken(theirs, known)
 
     def start() -> Started:
-        return provider().launch(_launch(image, theirs))
+        return provider().launch(_launch(what, theirs))
 
     return Launching(client_class, OwnServer(start), own)
 
 
-def _launch(image: str | None, options: Mapping[str, Any]) -> Launch:
+def _launch(what: Mapping[str, Any], options: Mapping[str, Any]) -> Launch:
     from openenv.providers import Launch, Resources
 
     theirs = dict(options)
@@ -262,16 +277,17 @@ def _launch(image: str | None, options: Mapping[str, Any]) -> Launch:
     limits = _taken(theirs, [limit.name for limit in fields(Resources)])
     if limits:
         said["resources"] = replace(said.get("resources", Resources()), **limits)
-    return Launch(image=image, options=theirs, **said)
+    return Launch(**what, **said, options=theirs)
 
 
-def _containers(provider: Any) -> Callable[[], Provider]:
-    """What runs containers; the default asks the engine, so it is made when it is needed."""
-    from openenv.providers import LocalDockerProvider, as_provider
+def _chosen(provider: Any, default: str, **made_with: Any) -> Callable[[], Provider]:
+    """The caller's provider; or one of ours, made when it is needed: it looks for its tools."""
+    from openenv import providers
 
     if provider is None:
-        return LocalDockerProvider
-    found = as_provider(provider)
+        made: Callable[..., Provider] = getattr(providers, default)
+        return partial(made, **made_with)
+    found = providers.as_provider(provider)
     return lambda: found
 
 
@@ -281,18 +297,15 @@ def _uv(space: Space, provider: Any, options: dict[str, Any]) -> Callable[[], Pr
     Raises:
         ConfigurationError: it is there already, and there are options that would have made it.
     """
-    from openenv.providers import UVProvider, as_provider
-
     own = _taken(options, ("project_path", "app", "host", "reload", "context_timeout_s"))
-    if provider is None:
-        return partial(UVProvider, **{"project_path": space.source, **own})
-    if own:
+    if provider is not None and own:
         raise ConfigurationError(
             f"{', '.join(own)} would make a provider, and there is one already: make that with "
             "them, or leave provider out"
         )
-    found = as_provider(provider)
-    return lambda: found
+    if "context_timeout_s" in own:
+        options.setdefault("ready_timeout_s", own["context_timeout_s"])
+    return _chosen(provider, "UVProvider", **{"project_path": space.source, **own})
 
 
 def _taken(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
