@@ -11,6 +11,7 @@ from openenv.cli.commands.fork import fork
 from openenv.cli.commands.build import build
 from openenv.cli.commands.init import init
 from openenv.cli.commands.push import push
+from openenv.cli.commands.requirements import requirements
 from openenv.cli.commands.serve import serve
 from openenv.cli.output import Exit, say
 
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 app.command()(build)
 app.command()(init)
+app.command()(requirements)
 app.command()(serve)
 app.command()(push)
 app.command()(fork)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from openenv._version import __version__
+from openenv.project import requirements
 from openenv.project.errors import ProjectError, UsageProblem
 from openenv.project.names import EnvName
 
@@ -48,7 +49,8 @@ def layout(name: EnvName, dependencies: tuple[str, ...] = ()) -> dict[str, str]:
         name: the environment's name.
         dependencies: what it needs beside OpenEnv, as PEP 508 writes it.
     """
-    return render("full", name, (own_requirement(), *dependencies))
+    needed = (own_requirement(), *dependencies)
+    return render("full", name, needed) | {requirements.PATH: requirements.text_of(needed)}
 
 
 def own_requirement() -> str:
@@ -67,7 +69,6 @@ def render(kind: str, name: EnvName, dependencies: tuple[str, ...] = ()) -> dict
         "distribution": name.distribution,
         "image": name.image,
         "dependencies": ", ".join(f'"{dependency}"' for dependency in dependencies),
-        "requirements": "\n".join(dependencies),
         "emoji": _EMOJI[dice % len(_EMOJI)],
         "color_from": _COLORS[dice // 8 % len(_COLORS)],
         "color_to": _COLORS[dice // 64 % len(_COLORS)],
