@@ -32,6 +32,7 @@ from openenv.providers.kubernetes_rollout import (
     wait_until_placed,
     wait_until_ready,
 )
+from openenv.providers.kubernetes_verdicts import is_ready
 from openenv.providers.launch import Launch, refuse_unknown
 from openenv.providers.peer import ContainerStarter
 from openenv.providers.provider import LOG_LINES, Running, unless_failed
@@ -71,13 +72,13 @@ class KubernetesRunning(Running):
             self.url = _url(node, service["spec"]["ports"][0]["nodePort"])
 
     def pods(self) -> list[str]:
-        """The names of its pods.
+        """The names of its pods that serve.
 
         Raises:
             ProviderError: the cluster does not say.
         """
         found = self._cluster.list("Pod", self.workload.selector)["items"]
-        return sorted(pod["metadata"]["name"] for pod in found)
+        return sorted(pod["metadata"]["name"] for pod in found if is_ready(pod))
 
     def scale(self, replicas: int, timeout_s: float = 120.0) -> None:
         """Has another number of pods, and waits until they all serve.

@@ -199,7 +199,7 @@ class Workload:
             "env": self._env(),
             "resources": self._resources(),
             "startupProbe": _probe(1, max(3, math.ceil(self.start_timeout_s))),
-            "readinessProbe": _probe(5, 3),
+            "readinessProbe": _probe(2, 5),
             "livenessProbe": _probe(10, 6),
             "securityContext": {
                 "allowPrivilegeEscalation": False,

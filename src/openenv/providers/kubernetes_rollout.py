@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from openenv.protocol.errors import NotReady, ProviderError
@@ -15,6 +15,7 @@ from openenv.providers.kubernetes_verdicts import (
     first_problem,
     is_leaving,
     is_ready,
+    is_rolled_out,
     problem_of_deployment,
     summary,
 )
@@ -34,11 +35,14 @@ def wait_until_ready(
         ProviderError: they never will be: the text has the cluster's reason.
     """
 
-    def enough(found: dict[str, Json]) -> bool:
+    def enough(found: Mapping[str, Json]) -> bool:
         staying = [pod for pod in found.values() if not is_leaving(pod)]
-        return len(staying) == replicas and all(map(is_ready, staying))
+        if len(staying) != replicas or not all(map(is_ready, staying)):
+            return False
+        deployment = cluster.read("Deployment", workload.name)
+        return deployment is not None and is_rolled_out(deployment, replicas)
 
-    return _wait(cluster, workload, enough, timeout_s, f"{replicas} ready pod(s)")
+    return _Wait(cluster, workload, replicas, timeout_s).until(enough, f"{replicas} ready pod(s)")
 
 
 def wait_until_placed(cluster: Cluster, workload: Workload, timeout_s: float) -> list[Json]:
@@ -49,18 +53,16 @@ def wait_until_placed(cluster: Cluster, workload: Workload, timeout_s: float) ->
         ProviderError: none ever will.
     """
 
-    def placed(found: dict[str, Json]) -> bool:
+    def placed(found: Mapping[str, Json]) -> bool:
         return any("hostIP" in pod.get("status", {}) for pod in found.values())
 
-    return _wait(cluster, workload, placed, timeout_s, "a node for its pod")
+    return _Wait(cluster, workload, 1, timeout_s).until(placed, "a node for its pod")
 
 
 def current_problem(cluster: Cluster, workload: Workload) -> Problem | None:
     """What keeps a workload from serving, as far as waiting would not help."""
     found = cluster.list("Pod", workload.selector)["items"]
-    problem = first_problem(found)
-    if problem is None and not found:
-        problem = _of_deployment(cluster, workload)
+    problem = first_problem(found) or _of_deployment(cluster, workload)
     return problem if problem and problem.lasting else None
 
 
@@ -74,40 +76,48 @@ def last_words(cluster: Cluster, workload: Workload, lines: int = LOG_LINES) -> 
     return ""
 
 
-def _wait(
-    cluster: Cluster,
-    workload: Workload,
-    enough: Callable[[dict[str, Json]], bool],
-    timeout_s: float,
-    wanted: str,
-) -> list[Json]:
-    deadline = time.monotonic() + timeout_s
-    unplaced_since = math.inf
-    watched = pods(cluster, workload.selector)
-    try:
-        for found in watched:
-            if enough(found):
-                return list(found.values())
-            problem = first_problem(found.values())
-            if problem is None and not found:
-                problem = _of_deployment(cluster, workload)
-            now = time.monotonic()
-            unplaced_since = min(unplaced_since, now) if problem else math.inf
-            patience_s = 0.0 if problem and problem.lasting else workload.options.schedule_timeout_s
-            if problem and now - unplaced_since >= patience_s:
-                raise ProviderError(_told(cluster, workload, str(problem), problem))
-            if now >= deadline:
-                raise NotReady(_late(cluster, workload, found, timeout_s, wanted))
-    finally:
-        watched.close()
-    raise AssertionError("the pods are watched until something comes of it")
+class _Wait:
+    """Watches a workload's pods until something comes of it, good or bad."""
 
+    def __init__(
+        self, cluster: Cluster, workload: Workload, replicas: int, timeout_s: float
+    ) -> None:
+        self._cluster = cluster
+        self._workload = workload
+        self._replicas = replicas
+        self._timeout_s = timeout_s
+        self._troubled_since = math.inf
 
-def _late(
-    cluster: Cluster, workload: Workload, found: dict[str, Json], timeout_s: float, wanted: str
-) -> str:
-    what = f"no {wanted} within {timeout_s:g} s: {summary(found)}"
-    return _told(cluster, workload, what, first_problem(found.values()))
+    def until(self, enough: Callable[[Mapping[str, Json]], bool], wanted: str) -> list[Json]:
+        """The pods, once they are enough; `wanted` says what that is."""
+        deadline = time.monotonic() + self._timeout_s
+        watched = pods(self._cluster, self._workload.selector)
+        try:
+            for found in watched:
+                if enough(found):
+                    return list(found.values())
+                problem = self._problem(found)
+                if problem and self._is_hopeless(problem):
+                    raise ProviderError(_told(self._cluster, self._workload, str(problem), problem))
+                if time.monotonic() >= deadline:
+                    what = f"no {wanted} within {self._timeout_s:g} s: {summary(found)}"
+                    raise NotReady(_told(self._cluster, self._workload, what, problem))
+        finally:
+            watched.close()
+        raise AssertionError("the pods are watched until something comes of it")
+
+    def _problem(self, found: Mapping[str, Json]) -> Problem | None:
+        problem = first_problem(found.values())
+        if problem is None and len(found) < self._replicas:
+            problem = _of_deployment(self._cluster, self._workload)
+        return problem
+
+    def _is_hopeless(self, problem: Problem) -> bool:
+        """Whether it lasts, or has lasted for too long."""
+        now = time.monotonic()
+        self._troubled_since = min(self._troubled_since, now)
+        patience_s = self._workload.options.schedule_timeout_s
+        return problem.lasting or now - self._troubled_since >= patience_s
 
 
 def _of_deployment(cluster: Cluster, workload: Workload) -> Problem | None:

@@ -71,6 +71,13 @@ def is_leaving(pod: Json) -> bool:
     return ended or "deletionTimestamp" in pod["metadata"]
 
 
+def is_rolled_out(deployment: Json, replicas: int) -> bool:
+    """Whether a Deployment's pods are all of its current form, so many."""
+    status: dict[str, int] = deployment.get("status", {})
+    seen = status.get("observedGeneration", 0) >= int(deployment["metadata"]["generation"])
+    return seen and status.get("updatedReplicas", 0) == replicas
+
+
 def problem_of(pod: Json) -> Problem | None:
     """What keeps a pod from being ready; `None` if it only takes its time."""
     name, status = pod["metadata"]["name"], pod.get("status", {})
