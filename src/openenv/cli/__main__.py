@@ -9,6 +9,7 @@ import typer
 
 from openenv.cli.commands.fork import fork
 from openenv.cli.commands.build import build
+from openenv.cli.commands.deploy import deploy
 from openenv.cli.commands.init import init
 from openenv.cli.commands.push import push
 from openenv.cli.commands.requirements import requirements
@@ -23,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(build)
+app.add_typer(deploy, name="deploy")
 app.command()(init)
 app.command()(requirements)
 app.command()(serve)
