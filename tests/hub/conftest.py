@@ -41,13 +41,13 @@ def write(root: Path, files: dict[str, str]) -> Path:
 def served_hub() -> Iterator[FakeHub]:
     with fake_hub() as hub:
         yield hub
+        close_session()
 
 
 @pytest.fixture
-def hub(served_hub: FakeHub) -> Iterator[Hub]:
+def hub(served_hub: FakeHub) -> Hub:
     """The client side, logged in."""
-    yield Hub(served_hub.url, TOKEN, pause_s=0.01)
-    close_session()
+    return Hub(served_hub.url, TOKEN, pause_s=0.01)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import hashlib
 import json
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -54,6 +53,7 @@ class Fault:
     status: int
     times: int = 1
     message: str = ""
+    body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     after_s: float = 0.0
     performed: bool = False
@@ -95,6 +95,8 @@ class FakeHub:
         self.requests: list[Request] = []
         self.faults: list[Fault] = []
         self.objects: dict[str, bytes] = {}
+        self.arrived: list[str] = []
+        self.ended = threading.Event()
         self._lock = threading.Lock()
 
     def add(self, repo_id: str, **fields: Any) -> Space:
@@ -113,6 +115,7 @@ class FakeHub:
     def fault_for(self, method: str, path: str) -> Fault | None:
         """The fault that a request meets, once less."""
         with self._lock:
+            self.arrived.append(f"{method} {path}")
             for fault in self.faults:
                 if fault.times > 0 and re.search(fault.route, f"{method} {path}"):
                     fault.times -= 1
@@ -364,11 +367,11 @@ class _Connection(BaseHTTPRequestHandler):
 
     def _outcome(self, request: Request, fault: Fault | None) -> tuple[int, dict[str, str], bytes]:
         if fault is not None:
-            time.sleep(fault.after_s)
-            if not fault.performed and fault.status != 200:
+            self.hub.ended.wait(fault.after_s)
+            if not fault.performed:
                 self.hub.requests.append(request)
                 headers = {"X-Error-Message": fault.message} if fault.message else {}
-                return fault.status, {**headers, **fault.headers}, fault.message.encode()
+                return fault.status, {**headers, **fault.headers}, fault.body
         try:
             content = json.dumps(self.hub.answer(request)).encode()
         except Refusal as refusal:
@@ -401,14 +404,14 @@ def fake_hub() -> Iterator[FakeHub]:
     hub = FakeHub()
     connection = type("Connection", (_Connection,), {"hub": hub})
     with ThreadingHTTPServer(("127.0.0.1", 0), connection) as server:
-        server.daemon_threads = True
-        server.block_on_close = False
+        server.daemon_threads = False  # so that its end waits for every connection's
         hub.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="fake-hub")
         thread.start()
         try:
             yield hub
         finally:
+            hub.ended.set()
             server.shutdown()
             thread.join(10)
     assert not thread.is_alive(), "the Hub did not end"

@@ -118,6 +118,8 @@ def prepare(options: PushOptions) -> Publication:
         )
     manifest = read_manifest(options.directory)
     check_public(manifest.variables, f"variables: in {MANIFEST}")
+    if not (options.repo_id or options.registry or is_repo_id(manifest.name)):
+        raise UsageProblem(f"{manifest.name!r} is no name of a Space; give one with --repo-id")
     excludes = read_excludes(options.exclude) if options.exclude else ()
     staging = _complete(stage(options.directory, excludes), options.directory)
     given = options.settings
@@ -133,8 +135,6 @@ def prepare(options: PushOptions) -> Publication:
 def repo_ids(options: PushOptions, manifest: Manifest, account: str) -> list[str]:
     """The Spaces that a push is for; in the account's own namespace if none is named."""
     repo_id = options.repo_id or manifest.name
-    if not is_repo_id(repo_id):
-        raise UsageProblem(f"{manifest.name!r} is no name of a Space; give one with --repo-id")
     if "/" not in repo_id:
         repo_id = f"{account}/{repo_id}"
     if options.count is None:

@@ -103,7 +103,7 @@ def stage(directory: Path, excludes: Sequence[str] = ()) -> Staging:
     for path, inner in _walk(root, globs):
         if reason := _why_not(path, root):
             left_out.append(LeftOut(inner, reason))
-        elif path.is_file():
+        else:
             files.append(_staged(path, inner))
     _refuse_credentials(files)
     return Staging(tuple(sorted(files, key=lambda file: file.path)), tuple(left_out))
@@ -181,8 +181,8 @@ def _why_not(path: Path, root: Path) -> str | None:
         return "its name says that it holds credentials"
     if path.is_symlink() and not target.is_relative_to(root):
         return "it is a link that leads out of the project"
-    if path.is_symlink() and target.is_dir():
-        return "it is a link to a directory"
+    if not target.is_file():
+        return "it is no regular file, or a link to none"
     return None
 
 

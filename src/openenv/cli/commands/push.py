@@ -229,13 +229,15 @@ def _show_results(results: list[dict[str, Any]], as_json: bool) -> None:
 def _to_registry(
     options: PushOptions, publication: Publication, dry_run: bool, as_json: bool
 ) -> None:
-    from openenv.project.registry import image_name, push_image
+    from openenv.project.registry import build_image, image_name, push_image
 
     image = image_name(str(options.registry), publication.manifest)
     if dry_run:
         _show_plan(publication, [_unseen(image, publication)], as_json)
         return
-    with step(f"Building and pushing {image}"):
-        push_image(image, publication.staging)
+    with step(f"Building {image}"):
+        build_image(image, publication)
+    with step(f"Pushing {image}"):
+        push_image(image)
     answer({"dry_run": False, "image": image}, as_json, [image])
     next_steps(f"docker run --rm -p 127.0.0.1:8000:{publication.manifest.port} {image}")
