@@ -22,6 +22,7 @@ class FakeRegistry:
 class _Connection(BaseHTTPRequestHandler):
     registry: FakeRegistry
     protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # an answer in one piece
     timeout = 5
 
     def do_GET(self) -> None:

@@ -342,6 +342,7 @@ class _Connection(BaseHTTPRequestHandler):
 
     hub: FakeHub
     protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # an answer in one piece
     timeout = 15
 
     def _serve(self) -> None:

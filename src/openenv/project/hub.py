@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from openenv.project.errors import ProjectError
@@ -245,6 +245,7 @@ def _pairs(values: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": name, "value": value} for name, value in values.items()]
 
 
+@cache
 def _library() -> Any:
     """`huggingface_hub`, with a bound on each of its requests and without progress bars.
 
