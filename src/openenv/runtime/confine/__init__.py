@@ -17,11 +17,18 @@ Of a zygote, single-threaded:
 A child that must end before its time gets `cell.kill()`, and then turns up in `reap`.
 """
 
-from openenv.runtime.confine.cell import Cell, Usage
-from openenv.runtime.confine.confinement import Applied, Confinement, ConfineError, Isolation
+from openenv.runtime.confine.cell import Cell
+from openenv.runtime.confine.cgroups import Usage
+from openenv.runtime.confine.confinement import (
+    Applied,
+    ConfineError,
+    Confinement,
+    Isolation,
+    may_show,
+)
 from openenv.runtime.confine.features import FEATURES, Features
 from openenv.runtime.confine.keeper import prepare, reap
-from openenv.runtime.confine.probe import probe
+from openenv.runtime.confine.survey import probe
 
 __all__ = [
     "FEATURES",
@@ -32,6 +39,7 @@ __all__ = [
     "Features",
     "Isolation",
     "Usage",
+    "may_show",
     "prepare",
     "probe",
     "reap",

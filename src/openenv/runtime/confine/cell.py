@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import os
-import resource
+import shutil
 import signal
+import tempfile
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 
-from openenv.runtime.confine.confinement import Applied, Confinement
+from openenv.runtime.confine import cgroups
+from openenv.runtime.confine.cgroups import Groups, Usage
+from openenv.runtime.confine.confinement import Applied, Confinement, promised
+from openenv.runtime.confine.entrance import Entrance
 from openenv.runtime.confine.features import Features
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What a session has used so far; `None` where cgroups don't tell.
-
-    Attributes:
-        memory_bytes: now.
-        peak_memory_bytes: at most.
-        cpu_s: CPU seconds.
-        processes: now, with threads.
-        out_of_memory: whether the kernel has killed a process of it for want of memory.
-    """
-
-    memory_bytes: int | None = None
-    peak_memory_bytes: int | None = None
-    cpu_s: float | None = None
-    processes: int | None = None
-    out_of_memory: bool = False
+from openenv.runtime.confine.keeper import close_descriptors
+from openenv.runtime.confine.layout import layout_of
+from openenv.runtime.confine.namespaces import fork_into_pid_namespace
+from openenv.runtime.confine.privileges import pidfd
+from openenv.runtime.confine.root import HOME
 
 
 class Cell:
@@ -40,15 +29,30 @@ class Cell:
             takes over, 128 + n if signal n killed the session. 0 until `fork`, and in the child.
     """
 
-    def __init__(self, confinement: Confinement, features: Features) -> None:
+    _count = 0
+
+    def __init__(self, confinement: Confinement, features: Features, groups: Groups) -> None:
         self._confinement = confinement
         self._features = features
+        self._groups = groups
+        self._directory = None if "mountns" in features else tempfile.mkdtemp(prefix="openenv-")
+        self._zygote = -1
         self.pid = 0
 
     @classmethod
     def open(cls, confinement: Confinement, features: Features) -> Cell:
-        """Takes what has to be there before the fork: the session's cgroups, or its directory."""
-        return cls(confinement, features)
+        """Takes what has to be there before the fork: the session's cgroups, or its directory.
+
+        Raises:
+            ConfineError: the kernel refuses.
+        """
+        cls._count += 1
+        name = f"openenv-{os.getpid()}-{cls._count}"
+        wanted = [each for feature, each in cgroups.CONTROLLERS.items() if feature in features]
+        with promised("cgroups"):
+            groups = Groups.make(name, confinement, wanted)
+        layout_of(confinement)  # found out here, it is known to every child
+        return cls(confinement, features, groups)
 
     def fork(self) -> int:
         """Like `os.fork`. Nothing is confined in the child until it calls `enter`.
@@ -56,7 +60,14 @@ class Cell:
         Raises:
             OSError: there are no more processes, or no more memory.
         """
-        self.pid = os.fork()
+        self._zygote = pidfd()
+        try:
+            self.pid = fork_into_pid_namespace() if "pidns" in self._features else os.fork()
+        except OSError:
+            os.close(self._zygote)
+            raise
+        if self.pid != 0:
+            os.close(self._zygote)
         return self.pid
 
     def enter(self, keep: Collection[int] = ()) -> Applied:
@@ -66,14 +77,19 @@ class Cell:
         directory are the session's own afterwards; random generators are not reseeded.
 
         Args:
-            keep: the descriptors that stay open; 0, 1 and 2 are /dev/null unless named.
+            keep: the descriptors that stay open, besides 0, 1 and 2. Sockets and pipes: what
+                leads to a directory of the host would lead out.
 
         Raises:
             ConfineError: a wall that `features` promises could not be put up. Nothing may run.
         """
-        limits = self._confinement
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limits.max_files, limits.max_files))
-        return Applied(("rlimits",), dict(self._features.missing))
+        close_descriptors(3, [*keep, self._zygote])
+        with suppress(PermissionError):  # it leads a group already
+            os.setsid()
+        with promised("cgroups"):
+            self._groups.join()
+        entrance = Entrance(self._confinement, self._features, self._directory or HOME)
+        return entrance.enter(self._zygote)
 
     def kill(self) -> None:
         """Ends the session and all that it has started, now."""
@@ -82,8 +98,15 @@ class Cell:
                 os.kill(self.pid, signal.SIGKILL)
 
     def usage(self) -> Usage:
-        """What the session has used so far."""
-        return Usage()
+        """What the session has used so far; of one that has ended, until `close`."""
+        return self._groups.usage()
 
     def close(self) -> None:
-        """Gives back what `open` took, killing what is still in there. To be called once reaped."""
+        """Gives back what `open` took, killing what is still in there. To be called once reaped.
+
+        Raises:
+            OSError: something of the session does not die.
+        """
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+        self._groups.remove()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,8 +14,26 @@ Isolation = Literal["best", "strict"]
 Level = Literal["full", "partial", "none"]
 
 
+PRIVATE = frozenset(
+    ("/", "/dev", "/etc", "/home", "/proc", "/root", "/run", "/sys", "/tmp", "/var", "/var/lib")
+)
+"""Directories that are not shown to a session as a whole."""
+
+
 class ConfineError(ConfigurationError):
     """A child is not confined as it must be, and may not run."""
+
+
+@contextmanager
+def promised(name: str) -> Iterator[None]:
+    """Within, what the kernel refuses is a wall that cannot be put up."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfineError(
+            f"a session cannot be confined as was promised: {name}: {error}. Nothing of it has "
+            "run; `openenv doctor` says what this machine can do"
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +66,20 @@ class Confinement:
     tmp_bytes: int = 64 << 20
     readable: tuple[str, ...] = ()
     uid: int | None = None
+
+    def __post_init__(self) -> None:
+        for path in self.readable:
+            if not may_show(path):
+                raise ConfineError(
+                    f"readable={path!r} is no absolute path, or is too much to show to a session; "
+                    "name the directories of its code"
+                )
+
+
+def may_show(path: str) -> bool:
+    """Whether a path may be `readable`: not what holds the secrets of users or of the system."""
+    real = os.path.realpath(path)
+    return os.path.isabs(path) and real not in PRIVATE and os.path.dirname(real) != "/home"
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "netns": "has no network",
         "ipcns": "shares no memory or queues of System V",
         "utsns": "has a host name of its own",
-        "privileges": "runs as nobody in particular, without capabilities",
-        "no_new_privs": "gains nothing by setuid programs",
+        "own_user": "has nobody's rights: a user of its own, or a user namespace",
+        "no_new_privs": "has no capabilities, and gains none by setuid programs",
         "pdeathsig": "dies with its server",
         "seccomp": "cannot make the kernel's dangerous calls",
         "landlock": "is kept from files, ports and processes a second time",
@@ -36,10 +36,12 @@ class Features:
     Attributes:
         available: names, each with how: a version, or the way it is reached.
         missing: names, each with why, and what would help.
+        user_namespace: whether namespaces need one, as they do without privileges.
     """
 
     available: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
+    user_namespace: bool = False
 
     def __contains__(self, name: object) -> bool:
         return name in self.available
@@ -50,6 +52,7 @@ class Features:
         return Features(
             {name: how for name, how in self.available.items() if name not in gone},
             {**self.missing, **dict.fromkeys(gone, why)},
+            self.user_namespace,
         )
 
     @property

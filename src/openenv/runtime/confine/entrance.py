@@ -1,0 +1,142 @@
+"""The way into a sandbox: every wall that there is, put up in the order in which they can be."""
+
+from __future__ import annotations
+
+import os
+
+from openenv.runtime.confine import kernel, landlock, limits, privileges, seccomp
+from openenv.runtime.confine.confinement import Applied, Confinement, promised
+from openenv.runtime.confine.features import FEATURES, Features
+from openenv.runtime.confine.keeper import keep_session
+from openenv.runtime.confine.layout import layout_of
+from openenv.runtime.confine.namespaces import FLAGS, enter_namespaces, enter_user_namespace
+from openenv.runtime.confine.root import DEVICES, WRITABLE, enter_new_root
+
+PROCESS_FILES = (
+    "cpuinfo",
+    "meminfo",
+    "stat",
+    "loadavg",
+    "uptime",
+    "version",
+    "filesystems",
+    "self",
+)
+"""What of the host's /proc a session may read where it has none of its own."""
+
+
+class Entrance:
+    """One process's way into the sandbox.
+
+    Args:
+        confinement: what it is allowed.
+        features: what can be used.
+        home: the directory that it will own.
+    """
+
+    def __init__(self, confinement: Confinement, features: Features, home: str) -> None:
+        self._confinement = confinement
+        self._features = features
+        self._home = home
+        self._changes_user = "own_user" in features and not features.user_namespace
+        self._uid = self._choose_uid() if self._changes_user else os.getuid()
+
+    def enter(self, zygote: int) -> Applied:
+        """Goes in; the process that returns is a child of the one that called.
+
+        Args:
+            zygote: a pidfd of the parent, or -1.
+
+        Raises:
+            ConfineError: a wall that is promised could not be put up.
+        """
+        self._enter_namespaces()
+        self._limit()
+        self._drop_privileges()
+        privileges.die_with(zygote)
+        if zygote >= 0:
+            os.close(zygote)
+        keep_session(is_first="pidns" in self._features)
+        self._lock()
+        self._settle()
+        return self._applied()
+
+    def _choose_uid(self) -> int:
+        if self._confinement.uid is not None:
+            return self._confinement.uid
+        return privileges.UID_FIRST + int(os.readlink("/proc/self"))
+
+    def _enter_namespaces(self) -> None:
+        names = [name for name in FLAGS if name in self._features]
+        if self._confinement.network and "netns" in names:
+            names.remove("netns")
+        with promised("namespaces"):
+            enter_namespaces(names)
+        if "mountns" in names:
+            with promised("mountns"):
+                enter_new_root(self._confinement, self._uid, is_root=self._changes_user)
+        else:
+            os.chown(self._home, self._uid, -1)
+        if self._features.user_namespace:  # another, in which its processes are counted alone
+            with promised("own_user"):
+                enter_user_namespace()
+
+    def _limit(self) -> None:
+        if "rlimits" not in self._features:
+            return
+        alone = self._changes_user or self._features.user_namespace
+        others = 0 if alone else limits.processes_of(self._uid)
+        with promised("rlimits"):
+            limits.limit(
+                self._confinement,
+                together="cgroup_memory" in self._features,
+                processes=others + self._confinement.max_processes + 1,
+            )
+
+    def _drop_privileges(self) -> None:
+        if "no_new_privs" in self._features:
+            with promised("no_new_privs"):
+                privileges.forget_capabilities()
+                kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        if self._changes_user:
+            with promised("own_user"):
+                privileges.become(self._uid)
+        if "no_new_privs" in self._features:
+            with promised("no_new_privs"):
+                kernel.drop_capabilities()
+
+    def _lock(self) -> None:
+        """What would be in the keeper's way."""
+        seen_by_others = "pidns" not in self._features
+        kernel.prctl(kernel.PR_SET_DUMPABLE, int(not seen_by_others))
+        network = self._confinement.network or "netns" in self._features
+        if "landlock" in self._features:
+            with promised("landlock"):
+                landlock.restrict(self._allowed(), ports=network)
+        if "seccomp" in self._features:
+            with promised("seccomp"):
+                seccomp.filter_calls(sockets=network)
+
+    def _allowed(self) -> list[tuple[str, int]]:
+        devices = [(f"/dev/{name}", landlock.DEVICE) for name in DEVICES]
+        if "mountns" in self._features:
+            writable = [(path, landlock.WRITE) for path, _ in WRITABLE]
+            return [("/", landlock.READ), *writable, *devices]
+        places = [(path, landlock.READ) for path in layout_of(self._confinement).places]
+        processes = [(f"/proc/{name}", landlock.READ) for name in PROCESS_FILES]
+        return [*places, *processes, (self._home, landlock.WRITE), *devices]
+
+    def _settle(self) -> None:
+        os.chdir(self._home)
+        own = {"HOME": self._home, "TMPDIR": self._tmp}
+        os.environ.update(own)  # noqa: TID251  # for what it runs; nothing is read
+
+    @property
+    def _tmp(self) -> str:
+        return "/tmp" if "mountns" in self._features else self._home
+
+    def _applied(self) -> Applied:
+        features = [name for name in FEATURES if name in self._features]
+        if self._confinement.network and "netns" in features:
+            features.remove("netns")
+        return Applied(tuple(features), dict(self._features.missing), self._home)

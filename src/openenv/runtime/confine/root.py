@@ -1,0 +1,114 @@
+"""The file system that a session sees: the system's programs, its own code, and a bit of memory."""
+
+from __future__ import annotations
+
+import os
+
+from openenv.runtime.confine import kernel
+from openenv.runtime.confine.confinement import Confinement
+from openenv.runtime.confine.layout import layout_of
+
+BASE = "/tmp"
+"""Where the new root is put together; it exists everywhere."""
+OLD = "/.old"
+HOME = "/home/session"
+WRITABLE = (("/tmp", 0o1777), ("/dev/shm", 0o1777), (HOME, 0o700))
+DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICE_LINKS = (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"))
+UNPRIVILEGED = kernel.MS_NOSUID | kernel.MS_NODEV
+CLOSED = kernel.MS_RDONLY | UNPRIVILEGED
+BYTES_PER_INODE = 4096
+
+
+def enter_new_root(confinement: Confinement, uid: int, *, is_root: bool) -> None:
+    """Puts together the session's root and goes there; what is not in it is out of reach.
+
+    In a mount namespace of its own, which then holds no other mounts.
+
+    Raises:
+        OSError: the kernel refuses a step.
+    """
+    layout = layout_of(confinement)
+    kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("tmpfs", BASE, "tmpfs", UNPRIVILEGED, "mode=755,size=1m")
+    os.mkdir(BASE + OLD)
+    kernel.pivot_root(BASE, BASE + OLD)
+    os.chdir("/")
+    _make_writable(confinement.tmp_bytes, uid)
+    _make_devices()
+    _make_processes(is_root)
+    for place in layout.places:
+        _show(place)
+    _write_settings(confinement, uid)
+    for path, target in layout.links:
+        _link(path, target)
+    kernel.unmount(OLD)
+    os.rmdir(OLD)
+    kernel.restrict_mounts("/", CLOSED, below=False)
+
+
+def _make_writable(size: int, uid: int) -> None:
+    """One file system in memory, whose directories are all that the session can write to."""
+    scratch = OLD + BASE
+    inodes = max(1024, size // BYTES_PER_INODE)
+    options = f"size={size},nr_inodes={inodes},mode=755"
+    kernel.mount("tmpfs", scratch, "tmpfs", UNPRIVILEGED, options)
+    for place, mode in WRITABLE:
+        source = f"{scratch}/{os.path.basename(place)}"
+        os.mkdir(source)
+        os.chmod(source, mode)
+        os.chown(source, uid, -1)
+        os.makedirs(place)
+        kernel.mount(source, place, flags=kernel.MS_BIND)
+
+
+def _make_devices() -> None:
+    for name in DEVICES:
+        path = f"/dev/{name}"
+        _touch(path)
+        kernel.mount(OLD + path, path, flags=kernel.MS_BIND)
+    for name, target in DEVICE_LINKS:
+        os.symlink(target, f"/dev/{name}")
+
+
+def _make_processes(is_root: bool) -> None:
+    """/proc, of this pid namespace."""
+    os.mkdir("/proc")
+    kernel.mount("proc", "/proc", "proc", UNPRIVILEGED | kernel.MS_NOEXEC)
+    if is_root:  # another has yet to write its map of users
+        kernel.restrict_mounts("/proc", kernel.MS_RDONLY)
+
+
+def _show(place: str) -> None:
+    """Makes a file or directory of the former root visible, read-only, under its own name."""
+    source = OLD + place
+    if os.path.isdir(source):
+        os.makedirs(place, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        _touch(place)
+    kernel.mount(source, place, flags=kernel.MS_BIND | kernel.MS_REC)
+    kernel.restrict_mounts(place, CLOSED)
+
+
+def _link(path: str, target: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if not os.path.lexists(path):
+        os.symlink(target, path)
+
+
+def _write_settings(confinement: Confinement, uid: int) -> None:
+    os.makedirs("/etc", exist_ok=True)
+    _write("/etc/passwd", f"session:x:{uid}:{uid}:session:{HOME}:/bin/sh\n")
+    _write("/etc/group", f"session:x:{uid}:\n")
+    if not confinement.network:
+        _write("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n")
+
+
+def _touch(path: str) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
