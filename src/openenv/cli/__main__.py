@@ -14,6 +14,7 @@ from openenv.cli.commands.init import init
 from openenv.cli.commands.push import push
 from openenv.cli.commands.requirements import requirements
 from openenv.cli.commands.serve import serve
+from openenv.cli.commands.validate import validate
 from openenv.cli.output import Exit, say
 
 # Without Rich's markup: loading it takes longer than all else that `openenv --help` does.
@@ -28,6 +29,7 @@ app.add_typer(deploy, name="deploy")
 app.command()(init)
 app.command()(requirements)
 app.command()(serve)
+app.command()(validate)
 app.command()(push)
 app.command()(fork)
 

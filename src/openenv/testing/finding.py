@@ -41,20 +41,30 @@ class Finding:
 
     @classmethod
     def judged(
-        cls, faults: list[str], *sights: str, mild: bool = False, **measured: Any
+        cls,
+        faults: list[str],
+        seen: str,
+        measured: dict[str, Any] | None = None,
+        *,
+        mild: bool = False,
     ) -> Finding:
         """A pass if there are no faults.
 
         Args:
             faults: what is not as it should be.
-            *sights: what was seen where all is well.
+            seen: what was seen where all is well.
+            measured: the numbers.
             mild: faults are warned of, not failed for.
-            **measured: the numbers.
         """
         worst = Status.WARN if mild else Status.FAIL
-        return cls(worst if faults else Status.PASS, tuple(faults or sights), measured)
+        return cls(worst if faults else Status.PASS, tuple(faults or [seen]), measured or {})
 
 
-def skipped(why: str, **measured: Any) -> Finding:
+def skipped(why: str, measured: dict[str, Any] | None = None) -> Finding:
     """What could not be told, and why."""
-    return Finding(Status.SKIP, (why,), measured)
+    return Finding(Status.SKIP, (why,), measured or {})
+
+
+def broken(*faults: str) -> Finding:
+    """A promise that is broken, and how that shows."""
+    return Finding(Status.FAIL, faults)

@@ -7,7 +7,7 @@ that takes for ever. Keywords that are not known say nothing, as everywhere in J
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -234,7 +234,7 @@ def _bound(keyword: str, words: str, holds: Callable[[Any, Any], bool]) -> Rule:
     return rule
 
 
-def _size(keyword: str, kind: type, words: str, holds: Callable[[int, int], bool]) -> Rule:
+def _size(keyword: str, kind: type[Sized], words: str, holds: Callable[[int, int], bool]) -> Rule:
     def rule(look: _Look) -> Iterator[str]:
         limit = look.schema[keyword]
         if isinstance(look.value, kind) and not holds(len(look.value), limit):

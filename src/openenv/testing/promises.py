@@ -13,15 +13,21 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from openenv.client.generic import GenericEnvClient
-from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, ResetRequired, SessionError
-from openenv.testing.finding import Finding, Status, skipped
+from openenv.protocol.errors import (
+    EnvironmentFailed,
+    InvalidRequest,
+    ResetRequired,
+    SessionCapacityError,
+    SessionError,
+)
+from openenv.testing.finding import Finding, broken, skipped
 from openenv.testing.fitting import Json, misfits
 from openenv.testing.stage import Stage
-from openenv.testing.trajectory import OTHER_SEED, Plan, Trajectory, Turn, difference, play
+from openenv.testing.trajectory import OTHER_SEED, Plan, Player, Trajectory, Turn, difference, play
 
 SHOWN = 5
 """Faults of one kind that are told."""
+_ALONE = "it holds one session at a time, so there is nothing to keep apart"
 
 
 def episode(stage: Stage) -> Finding:
@@ -37,14 +43,14 @@ def episode(stage: Stage) -> Finding:
     }
     if not refused:
         seen = f"{len(steps)} steps in {measured['episodes']} episodes were answered"
-        return Finding.judged([], seen, **measured)
+        return Finding.judged([], seen, measured)
     if stage.plan.generated and len(refused) == len(steps):
         return skipped(
             "none of the actions that were made up from the schema means anything to it: "
             f"{refused[0]}",
-            **measured,
+            measured,
         )
-    return Finding.judged(refused[:SHOWN], mild=stage.plan.generated, **measured)
+    return Finding.judged(refused[:SHOWN], "", measured, mild=stage.plan.generated)
 
 
 def reward(stage: Stage) -> Finding:
@@ -60,9 +66,8 @@ def reward(stage: Stage) -> Finding:
     declared = stage.reward_range
     seen = f"rewards from {least} to {most}" if numbers else "no step gave a reward"
     seen += f", {list(declared)} is declared" if declared else "; no range is declared"
-    return Finding.judged(
-        faults[:SHOWN], seen, least=least, most=most, declared=declared, rewards=len(numbers)
-    )
+    measured = {"least": least, "most": most, "declared": declared, "rewards": len(numbers)}
+    return Finding.judged(faults[:SHOWN], seen, measured)
 
 
 def _reward_fault(value: Any, turn: Turn, declared: tuple[float, float] | None) -> str | None:
@@ -90,9 +95,8 @@ def observation_schema(stage: Stage) -> Finding:
         expected = first if turn.action is None else schema
         faults += [f"{turn.name}: {fault}" for fault in misfits(expected, _as_sent(turn))]
     count = len(_answered(stage))
-    return Finding.judged(
-        faults[:SHOWN], f"{count} observations fit the schema", observations=count
-    )
+    seen = f"{count} observations fit the schema"
+    return Finding.judged(faults[:SHOWN], seen, {"observations": count})
 
 
 def _as_sent(turn: Turn) -> Json:
@@ -109,9 +113,8 @@ def state_contract(stage: Stage) -> Finding:
     for turn in _answered(stage):
         faults += [f"{turn.name}: {fault}" for fault in _state_faults(turn, stage.plan, schema)]
     looks = len(_answered(stage))
-    return Finding.judged(
-        faults[:SHOWN], f"{looks} looks at the state: episode_id and step_count agree", looks=looks
-    )
+    seen = f"{looks} looks at the state: episode_id and step_count agree"
+    return Finding.judged(faults[:SHOWN], seen, {"looks": looks})
 
 
 def _state_faults(turn: Turn, plan: Plan, schema: Json) -> Iterator[str]:
@@ -136,17 +139,17 @@ def episode_end(stage: Stage) -> Finding:
     ]
     if not ended:
         steps = sum(turn.action is not None for turn in stage.rehearsal)
-        return Finding.judged(faults, f"no episode ended within {steps} steps", **measured)
+        return Finding.judged(faults, f"no episode ended within {steps} steps", measured)
     with stage.session() as client:
         faults += _goes_on_after_the_end(client, stage.plan)
-    return Finding.judged(faults, "a step after the end begins no new episode", **measured)
+    return Finding.judged(faults, "a step after the end begins no new episode", measured)
 
 
 def _truncated(turn: Turn) -> bool:
     return turn.result is not None and turn.result.truncated
 
 
-def _goes_on_after_the_end(client: GenericEnvClient, plan: Plan) -> list[str]:
+def _goes_on_after_the_end(client: Player, plan: Plan) -> list[str]:
     last = next((turn for turn in play(client, plan) if turn.observation.get("done")), None)
     if last is None or last.action is None:
         return []
@@ -160,7 +163,7 @@ def _goes_on_after_the_end(client: GenericEnvClient, plan: Plan) -> list[str]:
     return [] if after.done else ["a step after the end was answered with done = false"]
 
 
-def _step_count(client: GenericEnvClient) -> int | None:
+def _step_count(client: Player) -> int | None:
     count = client.state().get("step_count")
     return count if isinstance(count, int) else None
 
@@ -181,7 +184,8 @@ def call_order(stage: Stage) -> Finding:
             client.reset(**stage.plan.reset())
         except SessionError as error:
             faults.append(f"after a step before the reset, a reset fails: {error}")
-    return Finding.judged(faults, f"a step before the reset was {seen}", step_before_reset=seen)
+    told = f"a step before the reset was {seen}"
+    return Finding.judged(faults, told, {"step_before_reset": seen})
 
 
 def invalid_action(stage: Stage) -> Finding:
@@ -193,16 +197,16 @@ def invalid_action(stage: Stage) -> Finding:
         client.reset(**stage.plan.reset())
         try:
             client.step(unknown)
-            return Finding.judged([f"{unknown!r} was taken, which its action schema forbids"])
+            return broken(f"{unknown!r} was taken, which its action schema forbids")
         except InvalidRequest as refusal:
             seen = f"a field that it does not know is refused with {refusal.code}"
         except EnvironmentFailed as error:
-            return Finding.judged([f"an invalid action reached the environment, and: {error}"])
+            return broken(f"an invalid action reached the environment, and: {error}")
         try:
             client.step(stage.plan.actions[0])
         except (InvalidRequest, EnvironmentFailed) as error:
             if not stage.plan.generated:
-                return Finding.judged([f"after an invalid action, a valid one fails: {error}"])
+                return broken(f"after an invalid action, a valid one fails: {error}")
         client.state()
     return Finding.judged([], seen)
 
@@ -219,7 +223,7 @@ def seed_control(stage: Stage) -> Finding:
         "begins another" if matters else "changes nothing"
     )
     faults = [f"after a second reset with seed {stage.plan.seed}, {parted}"] if parted else []
-    return Finding.judged(faults, seen, seed_matters=matters)
+    return Finding.judged(faults, seen, {"seed_matters": matters})
 
 
 def determinism(stage: Stage) -> Finding:
@@ -227,25 +231,30 @@ def determinism(stage: Stage) -> Finding:
     parted = difference(stage.rehearsal, stage.played())
     faults = [f"in a second session, {parted}"] if parted else []
     turns = len(stage.rehearsal)
-    return Finding.judged(faults, f"{turns} answers were the same in two sessions", turns=turns)
+    return Finding.judged(
+        faults, f"{turns} answers were the same in two sessions", {"turns": turns}
+    )
 
 
 def isolation(stage: Stage) -> Finding:
     """Two sessions side by side go as each goes alone."""
     if stage.capacity == 1:
-        return skipped("it holds one session at a time, so there is nothing to keep apart")
+        return Finding.judged([], _ALONE)
     plans = (stage.plan, replace(stage.plan, seed=OTHER_SEED + 2000, episode_id="openenv-other"))
     alone = [stage.played(plan) for plan in plans]
     if difference(alone[0], stage.played(plans[0])) is not None:
         return skipped("its episodes differ from one time to the next, so mixing cannot be told")
-    together = _interleaved(stage, plans)
+    try:
+        together = _interleaved(stage, plans)
+    except SessionCapacityError:
+        return Finding.judged([], _ALONE)
     faults = [
         f"beside another session, {parted}"
         for one, other in zip(alone, together, strict=True)
         if (parted := difference(one, other))
     ]
     seen = "two sessions, call by call in turn, went as each goes alone"
-    return Finding.judged(faults, seen, sessions=2, calls=sum(map(len, together)))
+    return Finding.judged(faults, seen, {"sessions": 2, "calls": sum(map(len, together))})
 
 
 def _interleaved(stage: Stage, plans: tuple[Plan, Plan]) -> list[Trajectory]:
@@ -256,8 +265,3 @@ def _interleaved(stage: Stage, plans: tuple[Plan, Plan]) -> list[Trajectory]:
 
 def _answered(stage: Stage) -> list[Turn]:
     return [turn for turn in stage.rehearsal if turn.result is not None]
-
-
-def succeeded(finding: Finding) -> bool:
-    """Whether what depends on it can be looked at."""
-    return finding.status in (Status.PASS, Status.WARN)

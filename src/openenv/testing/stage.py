@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from openenv.client.generic import GenericEnvClient
 from openenv.testing.fitting import Json
-from openenv.testing.trajectory import Plan, Trajectory, play
+from openenv.testing.trajectory import Plan, Player, Trajectory, play
 
 
 @dataclass
@@ -24,14 +23,14 @@ class Stage:
         capacity: how many sessions it holds at once; `None` if it does not say.
     """
 
-    client: Callable[[], GenericEnvClient]
+    client: Callable[[], Player]
     schemas: Json
     plan: Plan
     reward_range: tuple[float, float] | None = None
     capacity: int | None = field(default=None)
 
     @contextmanager
-    def session(self) -> Iterator[GenericEnvClient]:
+    def session(self) -> Iterator[Player]:
         """A session, until the block ends."""
         with self.client() as client:
             yield client

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
+from openenv.client.sync_client import SyncEnvClient
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, ResetRequired, SessionError
 from openenv.testing.fitting import Json, same, shown
 
 SEED = 7
 EPISODE_ID = "openenv-check"
 OTHER_SEED = 8
-LONGEST = 100
+Player = SyncEnvClient[Any, Json, Json]
+"""A client that plays: in plain dicts, blocking."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Turn:
 Trajectory = list[Turn]
 
 
-def play(client: GenericEnvClient, plan: Plan, *, look: bool = False) -> Iterator[Turn]:
+def play(client: Player, plan: Plan, *, look: bool = False) -> Iterator[Turn]:
     """Does what a plan says, a turn at a time.
 
     A step that is refused (an action that the environment finds wrong, say) is a turn like others.
@@ -107,12 +108,12 @@ def play(client: GenericEnvClient, plan: Plan, *, look: bool = False) -> Iterato
             yield _reset(client, plan, resets, look=look)
 
 
-def _reset(client: GenericEnvClient, plan: Plan, number: int, *, look: bool) -> Turn:
+def _reset(client: Player, plan: Plan, number: int, *, look: bool) -> Turn:
     result = client.reset(**plan.reset(number))
     return Turn(None, 0, result, state=client.state() if look else None)
 
 
-def _step(client: GenericEnvClient, action: Json, steps: int, *, look: bool) -> Turn:
+def _step(client: Player, action: Json, steps: int, *, look: bool) -> Turn:
     try:
         result = client.step(action)
     except ResetRequired:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,6 +11,7 @@ from typing_extensions import Self
 
 from openenv.catalog.manifest import MANIFEST, Manifest, read_manifest, yaml_place
 from openenv.protocol.errors import ConfigurationError
+from openenv.validation.policy import Policy
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(gt=0)]
@@ -157,39 +157,26 @@ class Declared(_Block):
         return self
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """What may be declared."""
-
-    max_oracle_tolerance: float = 0.1
-    min_floor_margin: float = 0.1
-    max_variance_tolerance: float = 0.2
-    max_episode_timeout_s: float = 3600.0
-
-    def faults(self, declared: Declared) -> list[tuple[str, str]]:
-        """Which key is out of bounds, and why."""
-        reward, resources = declared.reward, declared.resources
-        looks = [
-            ("reward.oracle_tolerance", reward.oracle_tolerance <= self.max_oracle_tolerance),
-            ("reward.floor_margin", reward.floor_margin >= self.min_floor_margin),
-            (
-                "reward.variance_tolerance",
-                (reward.variance_tolerance or 0) <= self.max_variance_tolerance,
-            ),
-            (
-                "resources.episode_timeout_s",
-                resources.episode_timeout_s <= self.max_episode_timeout_s,
-            ),
-        ]
-        limits = list(asdict(self).values())
-        return [
-            (key, f"must be at {'least' if key.endswith('margin') else 'most'} {limit:g}")
-            for (key, holds), limit in zip(looks, limits, strict=True)
-            if not holds
-        ]
-
-
-BOUNDS = Bounds()
+def out_of_bounds(declared: Declared, policy: Policy) -> list[tuple[str, str]]:
+    """Which keys a policy does not allow to be what they are, and why."""
+    reward, resources = declared.reward, declared.resources
+    most = [
+        ("reward.oracle_tolerance", reward.oracle_tolerance, policy.max_oracle_tolerance),
+        (
+            "reward.variance_tolerance",
+            reward.variance_tolerance or 0.0,
+            policy.max_variance_tolerance,
+        ),
+        (
+            "resources.episode_timeout_s",
+            resources.episode_timeout_s,
+            policy.max_episode_timeout_s,
+        ),
+    ]
+    faults = [(key, f"must be at most {limit:g}") for key, value, limit in most if value > limit]
+    if reward.floor_margin < policy.min_floor_margin:
+        faults.append(("reward.floor_margin", f"must be at least {policy.min_floor_margin:g}"))
+    return faults
 
 
 class DeclarationError(ConfigurationError):
@@ -204,12 +191,12 @@ class DeclarationError(ConfigurationError):
         super().__init__("\n".join(faults))
 
 
-def read_declared(directory: Path) -> tuple[Manifest, Declared | None]:
+def read_declared(directory: Path, policy: Policy) -> tuple[Manifest, Declared | None]:
     """A package's manifest, and what its `validation:` block declares; `None` if it has none.
 
     Raises:
         ManifestError: there is no `openenv.yaml`, or it is wrong outside of the block.
-        DeclarationError: the block is wrong.
+        DeclarationError: the block is wrong, or declares what the policy does not allow.
     """
     manifest = read_manifest(directory)
     if manifest.validation is None:
@@ -228,7 +215,7 @@ def read_declared(directory: Path) -> tuple[Manifest, Declared | None]:
         raise DeclarationError(
             [told(f["loc"], f["msg"].removeprefix("Value error, ")) for f in faults]
         ) from error
-    if beyond := BOUNDS.faults(declared):
+    if beyond := out_of_bounds(declared, policy):
         raise DeclarationError([told(tuple(key.split(".")), why) for key, why in beyond])
     return manifest, declared
 

@@ -1,0 +1,165 @@
+"""Checks of what a session bears: frames that no client sends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.sync.client import ClientConnection, connect
+
+from openenv.client.endpoint import Endpoint
+from openenv.testing.finding import Finding, Status
+from openenv.validation.policy import Level
+from openenv.validation.registry import Check
+from openenv.validation.subject import Subject
+
+PATIENCE_S = 10.0
+OVERSIZE = 17 * 1024 * 1024
+"""More than servers read by default."""
+
+Frame = str | bytes
+
+FRAMES: dict[str, Frame] = {
+    "broken JSON": '{"type": "reset"',
+    "an array": "[1, 2, 3]",
+    "a number": "7",
+    "an empty frame": "",
+    "binary garbage": bytes(range(256)),
+    "no type": '{"foo": 1}',
+    "an unknown type": '{"type": "explode"}',
+    "a type that is no text": '{"type": ["step"]}',
+    "a step without an action": '{"type": "step"}',
+    "an action that is no object": '{"type": "step", "data": [1]}',
+    "a reset with no object": '{"type": "reset", "data": null}',
+    "a field that no message has": '{"type": "state", "data": {}, "zzz": 1}',
+    "100,000 brackets": "[" * 100_000,
+}
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a frame was answered with.
+
+    Attributes:
+        answer: `error CODE`, the type of another answer, or why there was none.
+        typed: it was answered with an error that has a code.
+        lives: the session goes on.
+    """
+
+    answer: str
+    typed: bool
+    lives: bool
+
+
+def _frames(subject: Subject) -> Finding:
+    seen = {name: _tried(subject, frame) for name, frame in FRAMES.items()}
+    untyped = [f"{name}: {look.answer}" for name, look in seen.items() if not look.typed]
+    ended = [name for name, look in seen.items() if look.typed and not look.lives]
+    measured = {name: look.answer for name, look in seen.items()}
+    if untyped:
+        return Finding(Status.FAIL, tuple(untyped), measured)
+    told = f"{len(seen)} frames that no client sends were each answered with a typed error"
+    faults = [f"the session ended with {', '.join(ended)}"] if ended else []
+    return Finding.judged(faults, f"{told}, and the session went on", measured, mild=True)
+
+
+def _oversize(subject: Subject) -> Finding:
+    """A message that is too large costs its own connection at most."""
+    with _socket(subject) as socket:
+        try:
+            socket.send(json.dumps({"type": "reset", "data": {"padding": "x" * OVERSIZE}}))
+            answer = _answer(socket)
+        except (ConnectionClosed, OSError):
+            answer = f"closed with {socket.close_code}"
+    health = subject.server.get("/health")
+    faults = [] if health.status == 200 else ["the server no longer answers GET /health"]
+    if answer == "nothing":
+        faults.append(f"a message of {OVERSIZE} bytes was never answered")
+    with subject.stage.session() as client:
+        client.reset(**subject.stage.plan.reset())
+    size = OVERSIZE // 2**20
+    return Finding.judged(faults, f"a message of {size} MiB: {answer}", {"answer": answer})
+
+
+def _tried(subject: Subject, frame: Frame) -> _Seen:
+    with _socket(subject) as socket:
+        try:
+            socket.send(frame)
+            answer = _answer(socket)
+        except (ConnectionClosed, OSError):
+            return _Seen(f"closed with {socket.close_code}, without a word", False, False)
+        return _Seen(answer, answer.startswith("error "), _goes_on(socket))
+
+
+def _goes_on(socket: ClientConnection) -> bool:
+    try:
+        socket.send('{"type": "state"}')
+        return _answer(socket) != "nothing"
+    except (ConnectionClosed, OSError):
+        return False
+
+
+def _answer(socket: ClientConnection) -> str:
+    """What comes next: `error CODE`, the type of another message, or `nothing`."""
+    try:
+        message: Any = json.loads(socket.recv(timeout=PATIENCE_S))
+        kind, content = str(message["type"]), message["data"]
+        return f"error {content['code']}" if kind == "error" else kind
+    except TimeoutError:
+        return "nothing"
+    except (ValueError, KeyError, TypeError):
+        return "no message of the protocol"
+
+
+@contextmanager
+def _socket(subject: Subject) -> Iterator[ClientConnection]:
+    """A connection of version 1, which is a session."""
+    site = subject.server
+    endpoint = Endpoint(site.url)
+    with connect(
+        endpoint.ws_url,
+        additional_headers=dict(site.headers),
+        open_timeout=PATIENCE_S,
+        close_timeout=PATIENCE_S,
+        proxy=endpoint.proxy,
+        max_size=None,
+        compression=None,
+    ) as socket:
+        yield socket
+
+
+def _answered(subject: Subject) -> Finding:
+    try:
+        return _frames(subject)
+    except (WebSocketException, OSError) as error:
+        return Finding(Status.FAIL, (f"no session could be opened: {error}",))
+
+
+def _may_be_flooded(subject: Subject) -> str | None:
+    return None if subject.is_ours else "nothing that large is sent to a server of others"
+
+
+CHECKS = (
+    Check(
+        "runtime.hostile_frames",
+        Level.RUNTIME,
+        "Frames that no client sends (broken JSON, arrays, binary garbage, unknown types, wrong "
+        "fields) are each answered with a typed error, and the session goes on.",
+        "Serve with `openenv serve` or `openenv.create_app` instead of a `/ws` of your own.",
+        _answered,
+        needs=("runtime.episode",),
+    ),
+    Check(
+        "runtime.oversize_message",
+        Level.RUNTIME,
+        "A message that is too large costs its own connection at most, never the server.",
+        "Serve with `openenv serve` or `openenv.create_app`; OPENENV_MAX_MESSAGE_MB is the limit.",
+        _oversize,
+        needs=("runtime.episode",),
+        applies=_may_be_flooded,
+    ),
+)

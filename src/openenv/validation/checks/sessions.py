@@ -1,0 +1,151 @@
+"""Checks of sessions: how many there may be, and what is left of those that were closed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from openenv.protocol.errors import OpenEnvError, SessionCapacityError
+from openenv.testing.finding import Finding, broken, skipped
+from openenv.testing.trajectory import play
+from openenv.validation.footprint import CAN_MEASURE, Footprint, footprint
+from openenv.validation.policy import Level
+from openenv.validation.registry import Check
+from openenv.validation.subject import CAPACITY, Subject
+
+EPISODE = "runtime.episode"
+ROUND = 8
+"""Sessions that are opened and closed between two looks at the server."""
+ROUNDS = 3
+SETTLE_S = 10.0
+"""How long a server may take to let go of what was closed."""
+MOST_SESSIONS = 4 * CAPACITY
+GROWTH_MB = 1.0
+"""Memory per closed session that is no accident any more."""
+
+
+def _capacity(subject: Subject) -> Finding:
+    """Opens sessions until one is refused; then a slot that was given back can be had again."""
+    limit = subject.stage.capacity or MOST_SESSIONS
+    if limit > MOST_SESSIONS:
+        return skipped(f"it holds {limit} sessions, more than are opened to see one refused")
+    with ExitStack() as sessions:
+        held, refusal = 0, None
+        while refusal is None and held <= limit:
+            try:
+                sessions.enter_context(_reset(subject))
+                held += 1
+            except OpenEnvError as error:
+                refusal = error
+        if refusal is None:
+            return skipped(f"{held} sessions were opened, and none was refused", {"sessions": held})
+        if not isinstance(refusal, SessionCapacityError):
+            why = f"session {held + 1} was refused with {type(refusal).__name__}: {refusal}"
+            return broken(f"{why}, not with CAPACITY_REACHED")
+    with _reset(subject):
+        pass
+    seen = f"session {held + 1} was refused with {refusal.code}; a freed slot was given again"
+    return Finding.judged([], seen, {"sessions": held, "code": refusal.code})
+
+
+@contextmanager
+def _reset(subject: Subject) -> Iterator[None]:
+    with subject.stage.session() as client:
+        client.reset(**subject.stage.plan.reset())
+        yield
+
+
+def _may_be_filled(subject: Subject) -> str | None:
+    return None if subject.is_ours else "a server of others is not filled with sessions"
+
+
+def _close(subject: Subject) -> Finding:
+    """Opens and closes sessions, and looks at what the server still holds."""
+    _open_and_close(subject)
+    before, settled = _settled(subject), _active(subject)
+    for _ in range(ROUNDS - 1):
+        _open_and_close(subject)
+    after = _settled(subject, before)
+    active = _active(subject)
+    count = ROUND * (ROUNDS - 1)
+    faults = list(_growth(before, after, count))
+    if active is not None and settled is not None and active > settled:
+        faults.append(f"{active} sessions are open, {settled} were before")
+    measured: dict[str, Any] = {"sessions": count, "active_sessions": active}
+    if after is not None and before is not None:
+        measured |= {"before": before.to_json(), "after": after.to_json()}
+    seen = f"{count} sessions were opened and closed, and nothing is left of them"
+    return Finding.judged(faults, seen, measured)
+
+
+def _open_and_close(subject: Subject) -> None:
+    for _ in range(ROUND):
+        with subject.stage.session() as client:
+            turns = play(client, subject.stage.plan)
+            next(turns)
+            next(turns)
+            client.close()
+            client.close()
+
+
+def _growth(before: Footprint | None, after: Footprint | None, count: int) -> Iterator[str]:
+    if before is None or after is None:
+        return
+    for name in ("processes", "threads", "files"):
+        grown = getattr(after, name) - getattr(before, name)
+        if grown >= count // 2:
+            yield f"the server holds {grown} {name} more after {count} closed sessions"
+    grown_mb = after.memory_mb - before.memory_mb
+    if grown_mb >= GROWTH_MB * count:
+        yield f"the server holds {grown_mb:.0f} MB more after {count} closed sessions"
+
+
+def _settled(subject: Subject, before: Footprint | None = None) -> Footprint | None:
+    """The footprint, once it is no larger than before or the server has had time to let go."""
+    if subject.pid is None or not CAN_MEASURE:
+        return None
+    deadline = time.monotonic() + SETTLE_S
+    look = footprint(subject.pid)
+    while before is not None and time.monotonic() < deadline:
+        look = footprint(subject.pid)
+        if not list(_growth(before, look, ROUND * (ROUNDS - 1))):
+            break
+        time.sleep(0.1)
+    return look
+
+
+def _active(subject: Subject) -> int | None:
+    """The sessions that the server says are open, once those that were closed have ended."""
+    deadline = time.monotonic() + SETTLE_S
+    while True:
+        count = subject.server.get("/health").field("active_sessions")
+        if not isinstance(count, int) or count == 0 or time.monotonic() > deadline:
+            return count if isinstance(count, int) else None
+        if not subject.is_ours:
+            return count
+        time.sleep(0.05)
+
+
+CHECKS = (
+    Check(
+        "runtime.capacity",
+        Level.RUNTIME,
+        "One session more than the server holds is refused with CAPACITY_REACHED, and a slot that "
+        "was freed is given again.",
+        "Serve with `openenv serve` or `openenv.create_app`; let `close` return.",
+        _capacity,
+        needs=(EPISODE,),
+        applies=_may_be_filled,
+    ),
+    Check(
+        "runtime.resource_bounds",
+        Level.RUNTIME,
+        "Of sessions that were closed nothing is left: no slot, process, thread, file or memory.",
+        "Let `close` stop and close all that `__init__`, `reset` and `step` have opened, and keep "
+        "nothing in the class or module.",
+        _close,
+        needs=(EPISODE,),
+    ),
+)

@@ -1,0 +1,91 @@
+"""`validate`: runs the checks on a target, and reports."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Mapping
+
+from openenv.protocol.errors import OpenEnvError
+from openenv.testing.finding import Finding, Status, skipped
+from openenv.validation.policy import Level, Policy
+from openenv.validation.registry import Check, foreign_checks, own_checks
+from openenv.validation.report import Report, Result
+from openenv.validation.subject import Subject
+from openenv.validation.target import Target
+
+Watch = Callable[[Check], None]
+_MET = (Status.PASS, Status.WARN)
+
+
+def validate(
+    target: Target | str,
+    level: Level = Level.SEMANTIC,
+    *,
+    policy: str | None = None,
+    timeout_s: float = 5.0,
+    headers: Mapping[str, str] | None = None,
+    watch: Watch = lambda _check: None,
+) -> Report:
+    """Runs every check up to a level; what was started is stopped again.
+
+    Args:
+        target: a package's directory, another source that `openenv serve` takes, `image:NAME`, or
+            a running server's URL.
+        level: how much is looked at.
+        policy: what it is held to, by its version; by default the level's own.
+        timeout_s: how long each HTTP request may take, in seconds.
+        headers: of every request to a server that was named, for example `Authorization`.
+        watch: is told of each check before it runs.
+
+    Raises:
+        UsageProblem: the target is nothing that can be validated.
+        PolicyProblem: there is no such policy.
+    """
+    target = Target.named(target) if isinstance(target, str) else target
+    chosen = Policy.chosen(policy, level)
+    subject = Subject(target, chosen, timeout_s, dict(headers or {}))
+    report = Report(target.name, chosen, target.signature, target.digest())
+    foreign, broken = foreign_checks()
+    try:
+        for check in [*own_checks(), *foreign]:
+            if check.level <= level:
+                _run(check, subject, report, watch)
+    finally:
+        subject.close()
+    for name, why in broken.items():
+        report.results.append(Result(name, skipped(f"the plugin could not be loaded: {why}")))
+    report.manifest, report.running = subject.manifest, subject.running
+    return report
+
+
+def _run(check: Check, subject: Subject, report: Report, watch: Watch) -> None:
+    """Runs one check, if it has something to look at and what it needs is there."""
+    if (why := check.applies(subject)) is not None:
+        report.not_applicable[check.id] = why
+        return
+    if unmet := _unmet(check, report):
+        report.results.append(Result(check.id, skipped(f"unmet dependency: {', '.join(unmet)}")))
+        return
+    watch(check)
+    began = time.monotonic()
+    finding = _looked(check, subject)
+    mend = None if finding.status is Status.PASS else check.mend
+    report.results.append(Result(check.id, finding, mend, time.monotonic() - began))
+    report.levels_run = sorted({*report.levels_run, int(check.level)})
+
+
+def _unmet(check: Check, report: Report) -> list[str]:
+    status = {result.check_id: result.status for result in report.results}
+    return [need for need in check.needs if status.get(need) not in _MET]
+
+
+def _looked(check: Check, subject: Subject) -> Finding:
+    """What a check finds; what the server answers instead counts against the environment."""
+    try:
+        return check.look(subject)
+    except OpenEnvError as error:
+        return Finding(Status.FAIL, tuple(str(error).splitlines()))
+    except Exception as error:  # noqa: BLE001  # one check's fault is no reason to end the others
+        last = traceback.format_exception_only(error)[-1].strip()
+        return Finding(Status.ERROR, (f"the check itself failed: {last}",))

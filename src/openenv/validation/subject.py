@@ -1,0 +1,156 @@
+"""Subject: what checks look at, from its files to its running server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from openenv.client.endpoint import Endpoint
+from openenv.client.generic import GenericEnvClient
+from openenv.testing.stage import Stage
+from openenv.validation.declared import Declared
+from openenv.validation.plan import plan_for
+from openenv.validation.policy import Policy
+from openenv.validation.target import Target
+from openenv.validation.web import Site
+
+START_S = 60.0
+CALL_S = 60.0
+CAPACITY = 8
+"""Sessions that a server of ours holds, unless its package says otherwise."""
+
+
+@dataclass
+class Subject:
+    """What checks look at.
+
+    Attributes:
+        target: what was named.
+        policy: what it is held to.
+        timeout_s: how long an HTTP request may take, in seconds.
+        headers: of every request to a server that was named.
+        declared: what its manifest declares, once that was read; `None` if it declares nothing.
+        manifest: the manifest, as reports have it.
+        site: the server, once it runs.
+        pid: the process under which a server of ours lives.
+        running: the report on the endpoints, once they were asked.
+    """
+
+    target: Target
+    policy: Policy
+    timeout_s: float = 5.0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    declared: Declared | None = None
+    manifest: dict[str, Any] | None = None
+    site: Site | None = None
+    pid: int | None = None
+    running: dict[str, Any] | None = None
+    _stage: Stage | None = None
+    _open: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def directory(self) -> Path:
+        """The package's files.
+
+        Raises:
+            LookupError: it has none.
+        """
+        if self.target.directory is None:
+            raise LookupError(f"{self.target.name} has no files")
+        return self.target.directory
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the server was started for this validation, and nobody else uses it."""
+        return self.target.kind != "url"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine."""
+        return self.server.url != "" and Endpoint(self.server.url).is_local
+
+    @property
+    def server(self) -> Site:
+        """The running server.
+
+        Raises:
+            LookupError: it does not run.
+        """
+        if self.site is None:
+            raise LookupError("the server does not run")
+        return self.site
+
+    @property
+    def stage(self) -> Stage:
+        """The running environment, to be played.
+
+        Raises:
+            NoSample: there is no plan, and no action can be made up.
+            ConfigurationError: the plan is wrong.
+        """
+        if self._stage is None:
+            self._stage = self.stage_at(self.server)
+        return self._stage
+
+    def stage_at(self, site: Site) -> Stage:
+        """A server of the environment, to be played."""
+        schemas = site.get("/schema").content or {}
+        capacity = site.get("/health").field("max_sessions")
+        return Stage(
+            client=lambda: self.client(site).sync(),
+            schemas=schemas,
+            plan=plan_for(self.target.directory, self.declared, schemas.get("action") or {}),
+            reward_range=None if self.declared is None else self.declared.reward.range,
+            capacity=capacity if isinstance(capacity, int) else None,
+        )
+
+    def client(self, site: Site) -> GenericEnvClient:
+        """A client of a server that has not connected yet."""
+        return GenericEnvClient(
+            base_url=site.url,
+            message_timeout_s=CALL_S,
+            connect_timeout_s=max(self.timeout_s, 5.0),
+            headers=dict(site.headers),
+            protocol="v2+json",
+        )
+
+    def start(self) -> None:
+        """Starts the server, or takes the one that was named.
+
+        Raises:
+            ProviderError: it could not be started. The text has the end of its log.
+        """
+        self.site = self._open.enter_context(self.another(is_first=True))
+
+    @contextmanager
+    def another(self, *, is_first: bool = False) -> Iterator[Site]:
+        """A server of its own for as long as the block lasts."""
+        if self.target.kind == "url":
+            yield Site(self.target.place, self.timeout_s, self.headers)
+            return
+        with _launched(self.target) as running:
+            if is_first:
+                self.pid = getattr(running, "pid", None)
+            yield Site(running.url, self.timeout_s, running.headers)
+
+    def close(self) -> None:
+        """Stops what was started."""
+        self._open.close()
+
+
+@contextmanager
+def _launched(target: Target) -> Iterator[Any]:
+    from openenv.providers import Launch, LocalDockerProvider, ProcessProvider
+
+    variables = {"MAX_CONCURRENT_ENVS": str(CAPACITY)}
+    if target.kind == "image":
+        launch = Launch(image=target.place, env_vars=variables, ready_timeout_s=START_S)
+        running = LocalDockerProvider().launch(launch)
+    else:
+        launch = Launch(project=target.place, env_vars=variables, ready_timeout_s=START_S)
+        running = ProcessProvider().launch(launch)
+    with running:
+        yield running
