@@ -52,7 +52,8 @@ class Container(Running):
                 raise ProviderError(f"no container of {self._image}: {answer}")
             if launch.port is not None or attempt == ATTEMPTS:
                 raise ProviderError(_taken(launch.port, answer))
-        self.url = f"http://{LOOPBACK}:{self._published(options.container_port)}"
+        with self._telling_its_log():
+            self.url = f"http://{LOOPBACK}:{self._published(options.container_port)}"
 
     def _run(self, launch: Launch, options: ContainerOptions) -> str | None:
         """`docker run`; what it said if it failed."""

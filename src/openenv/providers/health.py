@@ -58,7 +58,7 @@ def wait_until_healthy(
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
     _check(is_alive)
     raise NotReady(
-        f"no healthy server at {url} within {timeout_s:g} s (GET /health: {answer}); give a slow "
+        f"no healthy server at {url} within {timeout_s:.3g} s (GET /health: {answer}); give a slow "
         "start more time, or look into its log"
     )
 

@@ -121,6 +121,8 @@ class DockerSwarmProvider(ContainerStarter):
         super().close()
         if self._made_swarm and not self._engine.call("service", "ls", "--quiet").stdout.strip():
             self._engine.call("swarm", "leave", "--force")
+            # It came with the swarm, and stays behind.
+            self._engine.call("network", "rm", "docker_gwbridge", check=False)
             self._made_swarm = False
 
     def _join(self, auto_init: bool) -> None:
