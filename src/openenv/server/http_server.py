@@ -24,6 +24,7 @@ from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.guard import Guard
 from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
 from openenv.server.info import read_metadata, schemas
+from openenv.server.mcp import mcp_routes
 from openenv.server.ws import WebSocketEndpoint
 
 
@@ -126,6 +127,7 @@ class HTTPEnvServer:
         )
         app.add_exception_handler(SessionError, session_error_handler)
         app.include_router(self._info_routes())
+        app.include_router(mcp_routes())
         if simulation:
             alone = self._settings.workers == 1
             app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))
