@@ -48,9 +48,8 @@ class Cell:
         """
         cls._count += 1
         name = f"openenv-{os.getpid()}-{cls._count}"
-        wanted = [each for feature, each in cgroups.CONTROLLERS.items() if feature in features]
         with promised("cgroups"):
-            groups = Groups.make(name, confinement, wanted)
+            groups = Groups.make(name, confinement, _controllers(confinement, features))
         layout_of(confinement)  # found out here, it is known to every child
         return cls(confinement, features, groups)
 
@@ -110,3 +109,10 @@ class Cell:
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
         self._groups.remove()
+
+
+def _controllers(confinement: Confinement, features: Features) -> list[str]:
+    """Those that are to limit something."""
+    unused = "cgroup_cpu" if confinement.cpus is None else ""
+    names = [name for name in cgroups.CONTROLLERS if name in features and name != unused]
+    return [cgroups.CONTROLLERS[name] for name in names]

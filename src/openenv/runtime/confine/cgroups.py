@@ -98,13 +98,15 @@ class Groups:
                     _write(path, value)
 
     def join(self) -> None:
-        """Puts this process into them.
+        """Puts this process into them, which has one thread.
 
         Raises:
             OSError: the kernel refuses.
         """
-        for _, directory in self._directories:
-            _write(os.path.join(directory, "cgroup.procs"), "0")
+        for hierarchy, directory in self._directories:
+            # A thread that moves itself waits for no lock of the whole system, a process may.
+            name = "tasks" if hierarchy.version == 1 else "cgroup.procs"
+            _write(os.path.join(directory, name), "0")
 
     def usage(self) -> Usage:
         """What the processes in them have used so far."""

@@ -51,7 +51,7 @@ def restrict(allowed: Iterable[tuple[str, int]], *, ports: bool) -> None:
     version 6. After `no_new_privs`, or with privileges.
 
     Args:
-        allowed: paths, each with `READ`, `WRITE` or `DEVICE`; those that do not exist are left out.
+        allowed: paths, each with `READ`, `WRITE` or `DEVICE`; those out of reach are left out.
         ports: whether TCP stays allowed.
 
     Raises:
@@ -68,7 +68,7 @@ def restrict(allowed: Iterable[tuple[str, int]], *, ports: bool) -> None:
     ruleset = kernel.call("landlock_create_ruleset", ctypes.byref(attributes), size, c_uint32(0))
     try:
         for path, rights in allowed:
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, PermissionError):
                 _allow(ruleset, path, rights & files)
         kernel.call("landlock_restrict_self", c_int(ruleset), c_uint32(0))
     finally:
