@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-from openenv.cli.commands.fork import fork
 from openenv.cli.commands.build import build
 from openenv.cli.commands.deploy import deploy
+from openenv.cli.commands.fork import fork
+from openenv.cli.commands.eject import eject
 from openenv.cli.commands.init import init
 from openenv.cli.commands.push import push
 from openenv.cli.commands.requirements import requirements
 from openenv.cli.commands.serve import serve
+from openenv.cli.commands.skills import skills
 from openenv.cli.commands.validate import validate
 from openenv.cli.output import Exit, say
 
@@ -27,11 +29,13 @@ app = typer.Typer(
 app.command()(build)
 app.add_typer(deploy, name="deploy")
 app.command()(init)
+app.command()(eject)
 app.command()(requirements)
 app.command()(serve)
 app.command()(validate)
 app.command()(push)
 app.command()(fork)
+app.add_typer(skills, name="skills")
 
 
 def _print_version(asked: bool) -> None:

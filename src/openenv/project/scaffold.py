@@ -7,7 +7,8 @@ import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from openenv._version import __version__
@@ -19,6 +20,68 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _EMOJI = ("🎯", "🧩", "🎲", "🧪", "🗺️", "🤖", "🪁", "🧭")
 _COLORS = ("blue", "green", "indigo", "pink", "purple", "red", "yellow")
+
+
+@dataclass(frozen=True)
+class Story:
+    """What a package's files say of its environment.
+
+    Attributes:
+        action: the name of its action's class.
+        observation: of its observation's.
+        state: of its state's.
+        environment: of its own.
+        client: of its client's.
+        about: a line for people.
+        steps: what the README's example does inside its `with` block.
+        reward_range: the lowest and the highest reward of a step.
+        own_state: the state's class is among the package's models.
+    """
+
+    action: str
+    observation: str
+    state: str
+    environment: str
+    client: str
+    about: str
+    steps: str
+    reward_range: tuple[float, float]
+    own_state: bool = False
+
+    def values(self) -> dict[str, str]:
+        """What stands for each placeholder."""
+        types = {self.action, self.observation, *([self.state] if self.own_state else [])}
+        needs = {"EnvClient"} if self.own_state else {"EnvClient", self.state}
+        return {
+            "Action": self.action,
+            "Observation": self.observation,
+            "State": self.state,
+            "Environment": self.environment,
+            "Client": self.client,
+            "Types": ", ".join(sorted(types)),
+            "exports": ", ".join(f'"{name}"' for name in sorted({self.client, *types})),
+            "client_needs": ", ".join(sorted(needs)),
+            "about": self.about,
+            "steps": self.steps,
+            "reward_range": str(list(self.reward_range)),
+        }
+
+
+def echo(name: EnvName) -> Story:
+    """The environment that a new package begins with."""
+    return Story(
+        action=f"{name.prefix}Action",
+        observation=f"{name.prefix}Observation",
+        state="State",
+        environment=f"{name.prefix}Environment",
+        client=f"{name.prefix}Env",
+        about="An environment that echoes what it is told.",
+        steps="    result = env.reset()\n"
+        "    print(result.observation.echoed_message)\n\n"
+        f'    result = env.step({name.prefix}Action(message="Hello, World!"))\n'
+        "    print(result.observation.echoed_message, result.reward)",
+        reward_range=(0.0, 1.0),
+    )
 
 
 def create(name: EnvName, parent: Path, *, minimal: bool = False) -> Path:
@@ -36,21 +99,31 @@ def create(name: EnvName, parent: Path, *, minimal: bool = False) -> Path:
         UsageProblem: something of that name is there already.
         ProjectError: the files could not be written; nothing is left of them.
     """
+    values = _spellings(name) | echo(name).values()
     if minimal:
-        [(file, content)] = render("minimal", name).items()
+        [(file, content)] = _rendered("minimal", values).items()
         return write_new(parent / file, content)
-    return write_new(parent / name.module, layout(name))
+    files = package(name, echo(name)) | _rendered("echo", values)
+    return write_new(parent / name.module, files)
 
 
-def layout(name: EnvName, dependencies: tuple[str, ...] = ()) -> dict[str, str]:
-    """The files of a package that echoes, by their paths.
+def package(name: EnvName, story: Story, dependencies: Sequence[str] = ()) -> dict[str, str]:
+    """What surrounds an environment and its models in a package, by the files' paths.
 
     Args:
         name: the environment's name.
+        story: what the files say of it.
         dependencies: what it needs beside OpenEnv, as PEP 508 writes it.
     """
     needed = (own_requirement(), *dependencies)
-    return render("full", name, needed) | {requirements.PATH: requirements.text_of(needed)}
+    values = _spellings(name) | story.values()
+    values["dependencies"] = ", ".join(f'"{dependency}"' for dependency in needed)
+    return _rendered("package", values) | {requirements.PATH: requirements.text_of(needed)}
+
+
+def ejected_test(name: EnvName, story: Story) -> dict[str, str]:
+    """The test of an environment that nothing is known of but its types."""
+    return _rendered("ejected", _spellings(name) | story.values())
 
 
 def own_requirement() -> str:
@@ -59,31 +132,34 @@ def own_requirement() -> str:
     return f"openenv-core>={major}.{minor}"
 
 
-def render(kind: str, name: EnvName, dependencies: tuple[str, ...] = ()) -> dict[str, str]:
-    """A folder of templates with a name's spellings in the place of their placeholders."""
+def _spellings(name: EnvName) -> dict[str, str]:
     dice = zlib.crc32(name.module.encode())  # the same card whenever it is made
-    values = {
+    return {
         "name": name.module,
-        "Name": name.prefix,
         "title": name.title,
         "distribution": name.distribution,
         "image": name.image,
-        "dependencies": ", ".join(f'"{dependency}"' for dependency in dependencies),
         "emoji": _EMOJI[dice % len(_EMOJI)],
         "color_from": _COLORS[dice // 8 % len(_COLORS)],
         "color_to": _COLORS[dice // 64 % len(_COLORS)],
     }
-    return {
-        path.replace("NAME", name.module): _PLACEHOLDER.sub(lambda found: values[found[1]], text)
-        for path, text in _templates(_TEMPLATES / kind)
-    }
 
 
-def _templates(folder: Path) -> Iterator[tuple[str, str]]:
-    """Each template's path and text; a hidden file's begins with `dot-`, lest tools skip it."""
-    for file in sorted(folder.rglob("*.tmpl")):
-        path = file.relative_to(folder).as_posix().removesuffix(".tmpl")
-        yield re.sub(r"(^|/)dot-", r"\1.", path), file.read_text(encoding="utf-8")
+def _rendered(kind: str, values: Mapping[str, str]) -> dict[str, str]:
+    """A folder of templates by their paths, with values in the place of their placeholders.
+
+    A hidden file's template has a name that begins with `dot-`, lest packers skip it.
+    """
+    files = {}
+    for template in sorted((_TEMPLATES / kind).rglob("*.tmpl")):
+        path = template.relative_to(_TEMPLATES / kind).as_posix().removesuffix(".tmpl")
+        path = re.sub(r"(^|/)dot-", r"\1.", path).replace("NAME", values["name"])
+        text = template.read_text(encoding="utf-8")
+        files[path] = _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+    return files
+
+
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def files_of(made: Path) -> list[str]:
@@ -106,10 +182,9 @@ def write_new(target: Path, content: str | Mapping[str, str]) -> Path:
             f"{target} is there already and stays as it is; choose another name, or another place "
             "with --output-dir"
         )
-    parent = target.parent
-    made = next((folder for folder in _missing(parent)), None)
+    made = next(_missing(target.parent), None)
     try:
-        parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         _appear(target, content)
     except BaseException as error:
         if made is not None:

@@ -43,7 +43,12 @@ def init(
         next_steps(f"openenv serve {made}", f"openenv eject {made}    # makes a package of it")
     else:
         say(f"What happens is in {made / 'server' / f'{chosen.module}_environment.py'}.")
-        next_steps(f"cd {made}", "openenv serve .", "openenv build .")
+        next_steps(
+            f"cd {made}",
+            "openenv serve .                          # and play, as README.md shows",
+            'pip install -e ".[dev]" && pytest        # test it',
+            "openenv build .                          # pack it",
+        )
 
 
 def _lock(project: Path) -> None:
