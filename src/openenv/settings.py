@@ -14,7 +14,8 @@
 | `OPENENV_WORKERS` | 1 | how many server processes share the port; `serve --workers` sets it |
 | `ENABLE_WEB_INTERFACE` | false | asks for the web page, which this version does not have |
 | `OPENENV_TOKEN` | – | what a server's callers must show, as `Authorization: Bearer TOKEN` |
-| `OPENENV_HOST_KIND` | – | `inline`, `thread` or `process`, over what the environment says |
+| `OPENENV_HOST_KIND` | – | `inline`, `thread`, `process` or `sandbox`, over the environment's |
+| `OPENENV_ISOLATION` | best | of a sandbox: `best` takes what there is, `strict` all or nothing |
 | `OPENENV_TRACEBACKS` | 0 | `1` sends the author's part of a traceback to the client |
 | `OPENENV_CHILD_ENV` | – | variables that process hosts get although they look like secrets |
 | `OPENENV_MODE` | simulation | a server's mode: `simulation` or `production` |
@@ -28,14 +29,15 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import cast, get_args
 
 from openenv.env.environment import HostKind
 from openenv.protocol.errors import ConfigurationError
 from openenv.protocol.wire import ServerMode
+from openenv.runtime.confine import Isolation
 from openenv.runtime.limits import DEFAULT_CAPACITY, Limits
 
-HOST_KINDS = ("inline", "thread", "process")
+HOST_KINDS = get_args(HostKind)
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|CREDENTIAL|COOKIE|PRIVATE|APIKEY|(API|ACCESS|AUTH|ENCRYPTION)_?KEY"
     r"|_KEY$|^KEY$|_AUTH|AUTHORIZATION|_DSN$|DATABASE_URL|WEBHOOK",
@@ -50,6 +52,7 @@ class ServerSettings:
     limits: Limits
     mode: ServerMode
     host_kind: HostKind | None
+    isolation: Isolation
     allowed_origins: frozenset[str]
     tracebacks: bool
     v2: bool
@@ -85,6 +88,7 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         limits=limits,
         mode=mode(env.get("OPENENV_MODE")),
         host_kind=cast("HostKind | None", kind),
+        isolation=isolation(env.get("OPENENV_ISOLATION")),
         allowed_origins=frozenset(o.strip().rstrip("/") for o in origins.split(",") if o.strip()),
         tracebacks=_switch(env, "OPENENV_TRACEBACKS"),
         v2=_wire(env) == "v2",
@@ -157,6 +161,18 @@ def mode(name: ServerMode | str | None) -> ServerMode:
     except ValueError:
         known = ", ".join(mode.value for mode in ServerMode)
         raise ConfigurationError(f"mode must be one of {known}, got {name!r}") from None
+
+
+def isolation(name: str | None) -> Isolation:
+    """How much of a sandbox must be there, by its name; `best` by default.
+
+    Raises:
+        ConfigurationError: there is no such isolation.
+    """
+    asked = (name or "").strip().lower() or "best"
+    if asked not in get_args(Isolation):
+        raise ConfigurationError(f"isolation must be best or strict, got {name!r}")
+    return cast("Isolation", asked)
 
 
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:

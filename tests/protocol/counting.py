@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from openenv import Action, Environment, Observation, State
 from openenv.env.spec import EnvSpec
+from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions
 
@@ -156,4 +157,4 @@ def counting_sessions(record: Record, clock: Clock, capacity: int) -> Sessions:
         idle_timeout=IDLE_S,
     )
     spec = EnvSpec.of(partial(Counting, record), Count, Counted, Whereabouts)
-    return Sessions(spec, limits, host_kind="inline", clock=clock.time)
+    return Sessions(spec, limits, Housing("inline"), clock=clock.time)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from openenv.env.environment import HostKind
 from openenv.env.spec import EnvSpec
 from openenv.protocol.messages import Operation, Request
+from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
@@ -67,8 +68,7 @@ async def serving(
     sessions = Sessions(
         EnvSpec.of(env, Do, Seen),
         Limits(**{"close_grace": 5.0, **limits}),
-        host_kind=kind,
-        environ={"PATH": os.environ["PATH"]} if environ is None else environ,
+        Housing(kind, environ={"PATH": os.environ["PATH"]} if environ is None else environ),
         clock=clock,
     )
     try:

@@ -16,6 +16,7 @@ from openenv.protocol.errors import (
 )
 from openenv.protocol.messages import Request
 from openenv.runtime.capacity import ServerCapacityStatus
+from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions, check_capacity
@@ -273,7 +274,7 @@ def test_a_report_of_how_full_a_server_is() -> None:
 
 
 def test_sessions_may_be_made_before_there_is_a_loop() -> None:
-    sessions = Sessions(EnvSpec.of(World, Do, Seen), Limits(), host_kind="inline", environ={})
+    sessions = Sessions(EnvSpec.of(World, Do, Seen), Limits(), Housing("inline"))
 
     async def life() -> None:
         seat = await sessions.open()

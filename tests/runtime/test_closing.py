@@ -70,9 +70,7 @@ class TestClosing:
 
     async def test_a_server_that_ends_waits_for_hung_threads_only_for_the_grace(self) -> None:
         env = Gated.fresh()
-        sessions = Sessions(
-            EnvSpec.of(env, Do, Seen), Limits(close_grace=0.05, step_timeout=0.05), environ={}
-        )
+        sessions = Sessions(EnvSpec.of(env, Do, Seen), Limits(close_grace=0.05, step_timeout=0.05))
         seats = [await sessions.open() for _ in range(3)]
         await asyncio.gather(*(step(seat, "go", True) for seat in seats))
         running = await sessions.open()
@@ -91,9 +89,7 @@ def test_no_task_is_left_when_a_loop_ends_with_hung_threads() -> None:
     env = Gated.fresh()
 
     async def life() -> None:
-        sessions = Sessions(
-            EnvSpec.of(env, Do, Seen), Limits(close_grace=0.05, step_timeout=0.05), environ={}
-        )
+        sessions = Sessions(EnvSpec.of(env, Do, Seen), Limits(close_grace=0.05, step_timeout=0.05))
         await step(await sessions.open(), "go", True)
         await sessions.close_all()
 

@@ -20,6 +20,7 @@ from openenv.protocol.errors import (
     HostCrashed,
     StepTimeout,
 )
+from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions
 from openenv.settings import without_secrets
@@ -282,7 +283,7 @@ class TestImporting:
 
         for env in (Local, lambda: World(), World()):  # noqa: PLW0108  # a lambda is the point
             with pytest.raises(ConfigurationError, match="new process can import"):
-                Sessions(EnvSpec.of(env, Do, Seen), Limits(), host_kind="process")
+                Sessions(EnvSpec.of(env, Do, Seen), Limits(), Housing("process"))
 
     async def test_a_factory_and_given_types(self) -> None:
         async with serving(worlds.make_anything, "process") as sessions:
@@ -320,7 +321,7 @@ class TestImporting:
 
     async def _grows(self, env: Any) -> None:
         sessions = Sessions(
-            EnvSpec.of(env), Limits(), host_kind="process", environ={"PATH": os.environ["PATH"]}
+            EnvSpec.of(env), Limits(), Housing("process", environ={"PATH": os.environ["PATH"]})
         )
         try:
             seat = await sessions.open()
@@ -408,12 +409,13 @@ if __name__ == "__main__":
     import asyncio, json, os
     from openenv.env.spec import EnvSpec
     from openenv.protocol.messages import Request
+    from openenv.runtime.hosts import Housing
     from openenv.runtime.limits import Limits
     from openenv.runtime.sessions import Sessions
 
     async def main() -> None:
         sessions = Sessions(
-            EnvSpec.of(Cell), Limits(), host_kind="process", environ={"PATH": os.environ["PATH"]}
+            EnvSpec.of(Cell), Limits(), Housing("process", environ={"PATH": os.environ["PATH"]})
         )
         seat = await sessions.open()
         await seat.ask(Request("reset", {}))
@@ -428,12 +430,13 @@ DOOMED_SERVER = """
 import asyncio, os, sys
 from openenv.env.spec import EnvSpec
 from openenv.protocol.messages import Request
+from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions
 from tests.runtime.worlds import World
 
 async def main() -> None:
-    sessions = Sessions(EnvSpec.of(World), Limits(), host_kind="process", environ=os.environ)
+    sessions = Sessions(EnvSpec.of(World), Limits(), Housing("process", environ=os.environ))
     seat = await sessions.open()
     print((await seat.ask(Request("step", {"what": "pid"}))).body.decode(), flush=True)
     if sys.argv[1]:

@@ -21,8 +21,9 @@ def servers() -> Iterator[dict[str, Served]]:
         serving(World, host_kind="inline", limits=SMALL) as inline,
         serving(World, host_kind="thread", limits=SMALL) as thread,
         serving(World, host_kind="process", limits=SMALL) as process,
+        serving(World, host_kind="sandbox", limits=SMALL) as sandbox,
     ):
-        yield {"inline": inline, "thread": thread, "process": process}
+        yield {"inline": inline, "thread": thread, "process": process, "sandbox": sandbox}
 
 
 @pytest.fixture(params=HOST_KINDS)

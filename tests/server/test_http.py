@@ -382,6 +382,7 @@ def test_health_answers_while_a_step_runs(threaded: Served) -> None:
                 "active_sessions": 1,
                 "max_sessions": 64,
                 "waiting": 0,
+                "isolation": {"host": "thread", "level": "none", "in_force": [], "missing": {}},
             }
             gate.opened.set()
             assert client.receive()["type"] == "observation"

@@ -17,7 +17,7 @@ ActT = TypeVar("ActT", bound=Action, default=Action)
 ObsT = TypeVar("ObsT", bound=Observation, default=Observation)
 StateT = TypeVar("StateT", bound=State, default=State)
 
-HostKind = Literal["inline", "thread", "process"]
+HostKind = Literal["inline", "thread", "process", "sandbox"]
 
 
 class Environment(ABC, Generic[ActT, ObsT, StateT]):
@@ -36,14 +36,21 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
         REQUIRES_RESET: a step before the first reset, or after the episode's end, is refused
             with `RESET_REQUIRED`. Write `False` to answer such steps yourself.
         HOST: where instances live: `inline` (on the event loop; for steps of microseconds, and
-            for awaited ones), `thread`, or `process` (a hung or crashing step takes nobody with
-            it). `None` chooses: inline if the environment is async, else a thread.
+            for awaited ones), `thread`, `process` (a hung or crashing step takes nobody with
+            it), or `sandbox` (a process that is kept from the machine's files, network and other
+            processes). `None` chooses: inline if the environment is async, else a thread.
+        NETWORK: in a sandbox: its sessions use this machine's network.
+        MEMORY_LIMIT: in a sandbox: bytes that a session may use.
+        CPU_LIMIT: in a sandbox: seconds of CPU time after which a session ends.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = False
     REQUIRES_SINGLE_THREAD_EXECUTOR: ClassVar[bool] = False
     REQUIRES_RESET: ClassVar[bool] = True
     HOST: ClassVar[HostKind | None] = None
+    NETWORK: ClassVar[bool] = False
+    MEMORY_LIMIT: ClassVar[int] = 1 << 30
+    CPU_LIMIT: ClassVar[float | None] = None
 
     transform: Transform[ObsT] | None = None
     rubric: Callable[[Any, Any], Any] | None = None

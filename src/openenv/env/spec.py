@@ -36,6 +36,9 @@ class Traits:
         host: where it wants to live, `None` for the default.
         reset_keywords: the keywords its reset takes, `None` for any.
         step_keywords: likewise for step.
+        network: it needs a network.
+        memory_limit: bytes that a session may use.
+        cpu_limit: seconds of CPU time that a session may use, `None` for any.
     """
 
     is_async: bool
@@ -46,6 +49,9 @@ class Traits:
     host: HostKind | None
     reset_keywords: frozenset[str] | None
     step_keywords: frozenset[str] | None
+    network: bool = Environment.NETWORK
+    memory_limit: int = Environment.MEMORY_LIMIT
+    cpu_limit: float | None = Environment.CPU_LIMIT
 
     @property
     def default_host(self) -> HostKind:
@@ -67,6 +73,9 @@ class Traits:
             host=made.HOST,
             reset_keywords=_keywords(reset),
             step_keywords=_keywords(step),
+            network=made.NETWORK,
+            memory_limit=made.MEMORY_LIMIT,
+            cpu_limit=made.CPU_LIMIT,
         )
 
 

@@ -67,12 +67,13 @@ class ResetResponse(StepResponse):
 
 
 class HealthResponse(BaseMessage):
-    """The answer of `GET /health`."""
+    """The answer of `GET /health`; `isolation` says what keeps sessions from the machine."""
 
     status: HealthStatus = HealthStatus.HEALTHY
     active_sessions: int = 0
     max_sessions: int = 1
     waiting: int = 0
+    isolation: dict[str, Any] = Field(default_factory=dict)
 
 
 class SchemaResponse(BaseMessage):

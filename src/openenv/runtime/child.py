@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Callable
@@ -15,10 +14,10 @@ from typing import BinaryIO
 
 from openenv.protocol.errors import EnvironmentFactoryError
 from openenv.protocol.messages import Reply
+from openenv.runtime.birth import Birth
 from openenv.runtime.faults import text_of
-from openenv.runtime.host import BlockingCalls, session_factory
+from openenv.runtime.host import BlockingCalls
 from openenv.runtime.pipe import decode_question, read_question, write_reply
-from openenv.runtime.plan import Plan
 from openenv.runtime.session import Session
 
 
@@ -29,7 +28,7 @@ def main() -> None:
     mute_stdio()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
-    converse(line, _build)
+    converse(line, lambda birth: Birth.decode(birth).load()())
 
 
 def converse(line: int, build: Callable[[bytes], Session]) -> None:
@@ -85,11 +84,6 @@ def _let_go_of(*pipes: BinaryIO) -> None:
     for pipe in pipes:
         os.dup2(nothing, pipe.fileno(), inheritable=False)
     os.close(nothing)
-
-
-def _build(pickled: bytes) -> Session:
-    plan: Plan = pickle.loads(pickled)  # our own parent's
-    return session_factory(plan.load(), tracebacks=plan.tracebacks)()
 
 
 if __name__ == "__main__":

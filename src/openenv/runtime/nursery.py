@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pickle
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 
-from openenv.protocol.errors import StepTimeout
+from openenv.protocol.errors import HostCrashed, StepTimeout
 from openenv.runtime.anew import start_anew
+from openenv.runtime.birth import Birth
 from openenv.runtime.offspring import Offspring
-from openenv.runtime.plan import Plan
 from openenv.runtime.zygote import Unfit, Zygote
 
 logger = logging.getLogger("openenv.sessions")
@@ -30,21 +30,21 @@ class Nursery:
 
     Args:
         name: the environment's, for people.
-        plan: how a new process comes to it.
+        birth: what a process must know.
         environ: the processes' environment variables: no credentials.
         patience_s: how long importing it may take; `None` is no limit.
     """
 
     def __init__(
-        self, name: str, plan: Plan, environ: Mapping[str, str], *, patience_s: float | None
+        self, name: str, birth: Birth, environ: Mapping[str, str], *, patience_s: float | None
     ) -> None:
         self._name = name
-        self._plan = pickle.dumps(plan)
+        self._birth = birth
         self._environ = environ
         self._patience_s = patience_s
         self._forks = sys.platform == "linux"
         self._zygote: Zygote | None = None
-        self._starting: asyncio.Task[Zygote | None] | None = None
+        self._starting: asyncio.Task[Zygote] | None = None
         self._failures = 0
 
     def warm_up(self) -> None:
@@ -60,16 +60,15 @@ class Nursery:
             HostCrashed: importing it, or forking, killed the process.
             StepTimeout: importing it took too long.
         """
+        if not self._forks:
+            await start_anew(child, self._environ)
+            return self._birth.encode()
         for _ in range(ATTEMPTS):
-            zygote = await self._warm_zygote()
-            if zygote is None:
-                await start_anew(child, self._environ)
-                return self._plan
             with suppress(ConnectionError):  # it has just died: there will be another
-                await zygote.fork(child)
+                await (await self._warm_zygote()).fork(child)
                 self._failures = 0
                 return b""
-        raise ConnectionError(f"no process of {self._name} lives long enough to fork a session")
+        raise HostCrashed(f"no process lives long enough to fork a session of {self._name}")
 
     async def close(self) -> None:
         """Ends the zygote."""
@@ -80,39 +79,41 @@ class Nursery:
         if self._zygote is not None:
             await self._zygote.close()
 
-    async def _warm_zygote(self) -> Zygote | None:
-        """The zygote, once it is ready; `None` where sessions are to be started anew."""
-        if not self._forks:
-            return None
+    async def _warm_zygote(self) -> Zygote:
         if self._zygote is not None and self._zygote.is_alive:
             return self._zygote
         return await asyncio.shield(self._begin())
 
-    def _begin(self) -> asyncio.Task[Zygote | None]:
+    def _begin(self) -> asyncio.Task[Zygote]:
         if self._starting is None or self._starting.done():
             self._starting = asyncio.ensure_future(self._start())
             self._starting.add_done_callback(_forget)
         return self._starting
 
-    async def _start(self) -> Zygote | None:
+    async def _start(self) -> Zygote:
         await self._pause()
         self._failures += 1
         if self._zygote is not None:
             await self._zygote.close()
             self._zygote = None
-        zygote = Zygote(self._name, self._plan, self._environ)
         try:
-            await asyncio.wait_for(zygote.start(), self._patience_s)
+            self._zygote = await self._started()
         except Unfit as unfit:
-            self._forks = False
             logger.warning(
                 "importing %s starts threads (%s), which a fork does not copy: each of its "
-                "sessions is started anew, which is slower",
+                "sessions imports it anew, which is slower",
                 self._name,
                 unfit,
             )
-            await zygote.close()
-            return None
+            self._birth = replace(self._birth, preload=False)
+            self._zygote = await self._started()
+        return self._zygote
+
+    async def _started(self) -> Zygote:
+        """A new zygote, ready; one that fails to be is ended."""
+        zygote = Zygote(self._name, self._birth.encode(), self._environ)
+        try:
+            await asyncio.wait_for(zygote.start(), self._patience_s)
         except BaseException as error:
             zygote.kill()
             await zygote.close()
@@ -122,7 +123,6 @@ class Nursery:
                     timeout_s=self._patience_s,
                 ) from None
             raise
-        self._zygote = zygote
         return zygote
 
     async def _pause(self) -> None:
@@ -131,7 +131,7 @@ class Nursery:
             await asyncio.sleep(min(pause, LONGEST_PAUSE_S))
 
 
-def _forget(starting: asyncio.Task[Zygote | None]) -> None:
+def _forget(starting: asyncio.Task[Zygote]) -> None:
     """Sessions that waited were told; with none of them, the next one tries again."""
     if not starting.cancelled():
         starting.exception()

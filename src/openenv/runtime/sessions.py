@@ -5,31 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from openenv.env.environment import HostKind
-from openenv.env.spec import AnyEnvironment, EnvSpec
+from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import (
     ConcurrencyConfigurationError,
     SessionGone,
     SessionNotFoundError,
 )
 from openenv.runtime.eviction import Eviction
-from openenv.runtime.host import (
-    Host,
-    InlineHost,
-    ThreadHost,
-    Worker,
-    session_factory,
-)
+from openenv.runtime.hosts import Hosts, Housing
 from openenv.runtime.limits import Limits
-from openenv.runtime.nursery import Nursery
-from openenv.runtime.plan import Plan
-from openenv.runtime.process import ProcessHost
 from openenv.runtime.reaper import Reaper
 from openenv.runtime.resumable import Resumable
 from openenv.runtime.seat import Seat
-from openenv.runtime.session import closing
 from openenv.runtime.slots import Slots
 
 
@@ -39,41 +28,33 @@ class Sessions:
     Args:
         spec: the environment that is served.
         limits: its bounds.
-        host_kind: where environments live; `None` lets the environment say.
-        environ: the environment variables of process hosts: no credentials.
-        tracebacks: whether errors carry the author's part of the traceback.
+        housing: how environments live.
         clock: seconds, monotonic.
 
+    Attributes:
+        hosts: where environments live.
+
     Raises:
-        ConfigurationError: a process host was asked for, and the environment cannot be imported.
+        ConfigurationError: they cannot live there; see `Hosts`.
     """
 
     def __init__(
         self,
         spec: EnvSpec,
         limits: Limits,
+        housing: Housing | None = None,
         *,
-        host_kind: HostKind | None = None,
-        environ: Mapping[str, str] | None = None,
-        tracebacks: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.spec = spec
         self.limits = limits
         single = spec.shared or spec.traits.one_session
         self._slots = Slots(1 if single else limits.capacity, limits.waiting, limits.max_wait)
-        self.host_kind: HostKind = host_kind or spec.traits.default_host
-        self._nursery: Nursery | None = None
-        if self.host_kind == "process":
-            plan = Plan.of(spec, tracebacks=tracebacks)
-            patience = limits.reset_timeout
-            self._nursery = Nursery(spec.name, plan, environ or {}, patience_s=patience)
-        self._tracebacks = tracebacks
+        self.hosts = Hosts(spec, housing or Housing(), limits.reset_timeout)
         self._clock = clock
         self._seats: set[Seat] = set()
         self._by_id: dict[str, Seat] = {}
         self._resumable: dict[str, Resumable] = {}
-        self._shared_worker: Worker | None = None
         self._reaper = Reaper(clock, self._seats)
         self._eviction = Eviction(self._slots, self._resumable, limits, clock)
 
@@ -128,7 +109,7 @@ class Sessions:
         finally:
             self._eviction.look()
         try:
-            host = self._host()
+            host = self.hosts.new()
         except BaseException:
             self._slots.free()
             raise
@@ -176,12 +157,7 @@ class Sessions:
         self._eviction.stop()
         await asyncio.gather(*(seat.close() for seat in list(self._seats)))
         await asyncio.gather(*(seat.forsake() for seat in list(self._seats)))
-        if self._nursery is not None:
-            await self._nursery.close()
-        if self.spec.shared:
-            await self._close_shared()
-        if self._shared_worker is not None:
-            self._shared_worker.stop()
+        await self.hosts.close(self.limits.close_grace)
 
     async def drain(self) -> None:
         """Opens nothing more and waits for the running calls, at most `limits.drain_grace`."""
@@ -196,17 +172,6 @@ class Sessions:
                 call.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)
 
-    async def _close_shared(self) -> None:
-        """Closes the instance that outlived its sessions, on the thread that its calls ran on."""
-        environment, worker = self.spec.make(), self._shared_worker
-        closed: asyncio.Future[None] = (
-            asyncio.ensure_future(_close(environment))
-            if worker is None
-            else worker.run(lambda: worker.calls.settle(closing(environment)))
-        )
-        await asyncio.wait([closed], timeout=self.limits.close_grace)
-        closed.cancel()
-
     def _watch(self, seat: Seat) -> None:
         self._reaper.watch(seat)
         self._eviction.look()
@@ -218,23 +183,6 @@ class Sessions:
             del self._by_id[seat.session_id]
         self._slots.free()
         self._eviction.look()
-
-    def _host(self) -> Host:
-        make = session_factory(self.spec, tracebacks=self._tracebacks)
-        if self.host_kind == "inline":
-            return InlineHost(make)
-        if self._nursery is not None:
-            return ProcessHost(self.spec.name, self._nursery)
-        if not (self.spec.traits.one_thread or self.spec.shared):
-            return ThreadHost(make, Worker(f"openenv-{self.spec.name}"))
-        if self._shared_worker is None:
-            self._shared_worker = Worker(f"openenv-{self.spec.name}")
-        return ThreadHost(make, self._shared_worker, owns_worker=False)
-
-
-async def _close(environment: AnyEnvironment) -> None:
-    if (pending := closing(environment)) is not None:
-        await pending
 
 
 def check_capacity(spec: EnvSpec, asked: int | None) -> None:

@@ -32,13 +32,13 @@ class Zygote:
 
     Args:
         name: the environment's, for people.
-        plan: what it imports, pickled.
+        birth: what it must know, pickled.
         environ: its environment variables, and its sessions'.
     """
 
-    def __init__(self, name: str, plan: bytes, environ: Mapping[str, str]) -> None:
+    def __init__(self, name: str, birth: bytes, environ: Mapping[str, str]) -> None:
         self._name = name
-        self._plan = plan
+        self._birth = birth
         self._environ = environ
         self._control: Control | None = None
         self._stderr: Stderr | None = None
@@ -73,7 +73,7 @@ class Zygote:
         finally:
             its_end.close()
             await stderr.open()
-        self._control.send(sized(self._plan))
+        self._control.send(sized(self._birth))
         either: list[asyncio.Future[Any]] = [self._ready, self._ended]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not self._ready.done():

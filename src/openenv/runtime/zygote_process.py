@@ -7,28 +7,31 @@ it runs nothing of the environment but its imports.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
-import pickle
-import random
 import select
 import signal
 import socket
-import sys
+import threading
 from array import array
-from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from functools import partial
+from pathlib import Path
 
 from openenv.env.spec import EnvSpec
+from openenv.runtime.birth import Birth
 from openenv.runtime.child import converse, die_with_parent, mute_stdio, why_not
+from openenv.runtime.confine import Cell, ConfineError, prepare, reap
 from openenv.runtime.host import SessionFactory, session_factory
-from openenv.runtime.plan import Plan
+from openenv.runtime.loose import Loose, exit_after, reap_loose
+from openenv.runtime.sandbox import Sandbox
+from openenv.runtime.session import Session
 from openenv.runtime.zygote_wire import ORDER, Event, News, Order
 
 DESCRIPTORS = 2
 """What comes with the order to fork: the session's socket and its stderr."""
+LOOK_MS = 1000
+"""How often orphans of sessions are looked for."""
 
 
 def main() -> None:
@@ -38,11 +41,11 @@ def main() -> None:
     mute_stdio()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
-    pickled = _read(control, int.from_bytes(_read(control, 4), "big"))
-    plan: Plan = pickle.loads(pickled)  # our own parent's
+    birth = Birth.decode(_read(control, int.from_bytes(_read(control, 4), "big")))
+    if birth.sandbox is not None:
+        prepare(birth.sandbox.features)
     try:
-        spec = plan.load()
-        _warm(spec)
+        make = _preload(birth) if birth.preload else partial(_make_anew, birth)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # told to the server
         return control.sendall(Event(News.FAILED, text=why_not(error)).encode())
     if threads := _stubborn_threads():
@@ -51,7 +54,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # no later collection writes into pages that are shared
     control.sendall(Event(News.READY).encode())
-    return Parent(control, session_factory(spec, tracebacks=plan.tracebacks)).run()
+    return Parent(control, make, birth.sandbox).run()
 
 
 def _read(control: socket.socket, size: int) -> bytes:
@@ -61,10 +64,16 @@ def _read(control: socket.socket, size: int) -> bytes:
     return read
 
 
-def _warm(spec: EnvSpec) -> None:
+def _preload(birth: Birth) -> SessionFactory:
     """Does once what each session would do."""
+    spec: EnvSpec = birth.plan.load()
     with suppress(Exception):  # which each session will be told
         spec.parse_action  # noqa: B018  # builds the validator
+    return session_factory(spec, tracebacks=birth.plan.tracebacks)
+
+
+def _make_anew(birth: Birth) -> Session:
+    return birth.load()()
 
 
 def _stubborn_threads() -> str:
@@ -80,8 +89,6 @@ def _stubborn_threads() -> str:
     os.waitpid(pid, 0)
     if _count_threads() == 1:
         return ""
-    import threading
-
     names = [thread.name for thread in threading.enumerate()[1:]]
     return ", ".join(names) or f"{_count_threads() - 1} of a library's own"
 
@@ -96,12 +103,18 @@ class Parent:
     Args:
         control: the socket to the server.
         make: builds a session.
+        sandbox: what confines it, if anything does.
     """
 
-    def __init__(self, control: socket.socket, make: SessionFactory) -> None:
+    def __init__(
+        self, control: socket.socket, make: SessionFactory, sandbox: Sandbox | None
+    ) -> None:
         self._control = control
         self._make = make
-        self._pids: dict[int, int] = {}
+        self._sandbox = sandbox
+        self._cells: dict[int, Cell | Loose] = {}
+        self._sessions: dict[int, int] = {}
+        self._own = _children()
         self._awake, self._alarm = socket.socketpair()
 
     def run(self) -> None:
@@ -112,49 +125,58 @@ class Parent:
         poll = select.poll()
         for each in (self._control, self._awake):
             poll.register(each, select.POLLIN)
-        with suppress(ConnectionError):
-            while True:
-                ready = [fd for fd, _ in poll.poll()]
-                if self._awake.fileno() in ready:
-                    self._awake.recv(4096)
-                    self._collect()
-                if self._control.fileno() in ready and not self._obey():
-                    break
-        for pid in self._pids.values():
-            _kill_group(pid)
+        try:
+            while self._turn([fd for fd, _ in poll.poll(LOOK_MS)]):
+                pass
+        except ConnectionError:  # the server is gone
+            pass
+        finally:
+            for cell in self._cells.values():
+                cell.kill()
+                cell.close()
+
+    def _turn(self, ready: list[int]) -> bool:
+        """Does what there is to do; whether there may be more."""
+        if self._awake.fileno() in ready:
+            self._awake.recv(4096)
+        self._collect()
+        return self._control.fileno() not in ready or self._obey()
 
     def _obey(self) -> bool:
-        """Does as it is told; whether there may be more."""
         read, descriptors = _receive(self._control)
         if len(read) < ORDER.size:
             return False
         order, session = ORDER.unpack(read)
         if order == Order.FORK:
             self._fork(session, descriptors)
-        elif session in self._pids:
-            _kill_group(self._pids[session])
+        else:
+            for pid in [pid for pid, each in self._sessions.items() if each == session]:
+                self._cells[pid].kill()
         return True
 
     def _fork(self, session: int, descriptors: list[int]) -> None:
         try:
-            pid = os.fork()
+            cell = self._open_cell()
+            pid = cell.fork()
         except OSError as error:
             why = f"no process could be forked: {error.strerror}"
             self._tell(Event(News.DIED, session, 0, why))
         else:
             if pid == 0:
-                _die_after(lambda: self._be_session(*descriptors))
-            with suppress(OSError):
-                os.setpgid(pid, pid)
-            self._pids[session] = pid
+                exit_after(lambda: self._be_session(cell, *descriptors))
+            self._cells[pid] = cell
+            self._sessions[pid] = session
             self._tell(Event(News.BORN, session, pid))
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def _be_session(self, line: int, stderr: int) -> None:
+    def _open_cell(self) -> Cell | Loose:
+        if self._sandbox is None:
+            return Loose()
+        return Cell.open(self._sandbox.confinement, self._sandbox.features)
+
+    def _be_session(self, cell: Cell | Loose, line: int, stderr: int) -> None:
         """In the child: gives up what is the zygote's, and lives."""
-        os.setpgid(0, 0)
-        die_with_parent()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for each in (self._control, self._awake, self._alarm):
@@ -162,18 +184,41 @@ class Parent:
         os.dup2(stderr, 1)
         os.dup2(stderr, 2)
         os.close(stderr)
-        _reseed()
-        converse(line, lambda _: self._make())
+
+        refused = self._enter(cell, line)
+
+        def build(_: bytes) -> Session:
+            if refused is not None:
+                raise refused
+            return self._make()
+
+        converse(line, build)
+
+    def _enter(self, cell: Cell | Loose, line: int) -> ConfineError | None:
+        """Confines this process; gives why its session may not run."""
+        try:
+            applied = cell.enter(keep=(0, 1, 2, line))
+        except ConfineError as error:
+            return error
+        if self._sandbox is not None and applied is not None:
+            return self._sandbox.refuse(applied)
+        return None
 
     def _collect(self) -> None:
         """Tells of those that have died; what they had started dies with them."""
-        for session, pid in list(self._pids.items()):
-            died = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if died is not None:
-                _kill_group(pid)  # while nobody else can have its number
-                _, status = os.waitpid(pid, 0)
-                del self._pids[session]
-                self._tell(Event(News.DIED, session, os.waitstatus_to_exitcode(status)))
+        if self._sandbox is None:
+            ended = reap_loose(self._cells)
+        else:
+            ended = reap(self._cells.keys() | self._own)
+        for pid, code in ended.items():
+            if pid in self._cells:
+                self._buried(self._cells.pop(pid), code)
+
+    def _buried(self, cell: Cell | Loose, code: int) -> None:
+        session = self._sessions.pop(cell.pid)
+        limit = "" if self._sandbox is None else self._sandbox.limit_reached(cell.usage(), code)
+        self._tell(Event(News.DIED, session, code, limit))
+        cell.close()
 
     def _tell(self, event: Event) -> None:
         self._control.sendall(event.encode())
@@ -189,34 +234,12 @@ def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     return read + control.recv(ORDER.size - len(read), socket.MSG_WAITALL), list(descriptors)
 
 
-def _die_after(live: Callable[[], None]) -> NoReturn:
-    """Lives and ends as a program of its own would, but leaves the interpreter as it is."""
-    code = 1
-    try:
-        live()
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1
-    except BaseException:  # noqa: BLE001  # as the interpreter does
-        sys.excepthook(*sys.exc_info())
-    finally:
-        with suppress(BaseException):
-            atexit._run_exitfuncs()
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
-
-
-def _reseed() -> None:
-    """Gives this session chances of its own."""
-    random.seed()
-    if (numpy_random := sys.modules.get("numpy.random")) is not None:
-        numpy_random.seed()
-
-
-def _kill_group(pid: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
+def _children() -> frozenset[int]:
+    """Processes that the environment's imports have started."""
+    with suppress(OSError):
+        listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+        return frozenset(map(int, listed.split()))
+    return frozenset()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from openenv.env.models import Observation, State
 from openenv.env.spec import EnvironmentSource
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig
+from openenv.runtime.confine import Isolation
 from openenv.runtime.limits import Limits
 from openenv.server.http_server import HTTPEnvServer
 
@@ -40,6 +41,7 @@ def create_app(
     reset_observation_cls: type[Observation] | None = None,
     limits: Limits | None = None,
     host_kind: HostKind | None = None,
+    isolation: Isolation | None = None,
     token: str | None = None,
 ) -> FastAPI:
     """An environment as an ASGI application.
@@ -62,6 +64,7 @@ def create_app(
         reset_observation_cls: what a reset gives, where that is another class.
         limits: all bounds at once, for those that the other arguments don't name.
         host_kind: where environments live, over what the environment says.
+        isolation: of a sandbox: `best` is what this machine has, `strict` all or nothing.
         token: what callers must show, as `Authorization: Bearer TOKEN`; `OPENENV_TOKEN`, else
             nothing, by default.
 
@@ -82,6 +85,7 @@ def create_app(
         reset_observation_cls=reset_observation_cls,
         limits=limits,
         host_kind=host_kind,
+        isolation=isolation,
         token=token,
     )
     if settings.wants_web():

@@ -19,6 +19,8 @@ from openenv.env.spec import EnvironmentSource, EnvSpec
 from openenv.protocol.errors import ConfigurationError, SessionCreationError, SessionError
 from openenv.protocol.wire import HealthResponse, SchemaResponse, ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig, ServerCapacityStatus
+from openenv.runtime.confine import Isolation
+from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.guard import Guard
@@ -43,6 +45,7 @@ class HTTPEnvServer:
         reset_observation_cls: what a reset gives, where that is another class.
         limits: all bounds at once, for those that the other arguments don't name.
         host_kind: where environments live, over what the environment says.
+        isolation: of a sandbox: `best` is what this machine has, `strict` all or nothing.
         token: what callers must show; `OPENENV_TOKEN`, else nothing, by default.
 
     Raises:
@@ -63,6 +66,7 @@ class HTTPEnvServer:
         reset_observation_cls: type[Observation] | None = None,
         limits: Limits | None = None,
         host_kind: HostKind | None = None,
+        isolation: Isolation | None = None,
         token: str | None = None,
     ) -> None:
         self.spec = EnvSpec.of(env, action_cls, observation_cls, _specific(state_cls))
@@ -74,9 +78,12 @@ class HTTPEnvServer:
         self.sessions = Sessions(
             self.spec,
             _limits(limits or self._settings.limits, max_concurrent_envs, concurrency_config),
-            host_kind=host_kind or self._settings.host_kind,
-            environ=self._settings.child_environ,
-            tracebacks=self._settings.tracebacks,
+            Housing(
+                host_kind or self._settings.host_kind,
+                settings.isolation(isolation) if isolation else self._settings.isolation,
+                self._settings.child_environ,
+                self._settings.tracebacks,
+            ),
         )
         asked = (
             concurrency_config.max_concurrent_envs if concurrency_config else max_concurrent_envs
@@ -97,7 +104,7 @@ class HTTPEnvServer:
     @property
     def host_kind(self) -> HostKind:
         """Where environments live."""
-        return self.sessions.host_kind
+        return self.sessions.hosts.kind
 
     def get_capacity_status(self) -> ServerCapacityStatus:
         """How full the server is."""
@@ -153,6 +160,7 @@ class HTTPEnvServer:
                 active_sessions=self.sessions.active,
                 max_sessions=self.sessions.capacity,
                 waiting=self.sessions.waiting,
+                isolation=self.sessions.hosts.isolation,
             )
 
         @router.get("/metadata")
@@ -209,6 +217,7 @@ def _closing(sessions: Sessions, inner: Lifespan) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[Any]:
         async with inner(app) as state:
+            sessions.hosts.warm_up()
             try:
                 yield state
             finally:

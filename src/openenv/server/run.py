@@ -18,6 +18,7 @@ import uvicorn
 from openenv.env.environment import HostKind
 from openenv.env.spec import EnvironmentSource
 from openenv.protocol.errors import ConfigurationError
+from openenv.runtime.confine import Isolation
 from openenv.runtime.limits import Limits
 from openenv.runtime.plan import MAIN
 from openenv.runtime.sessions import Sessions
@@ -37,6 +38,7 @@ def serve(
     port: int = 8000,
     *,
     host_kind: HostKind | None = None,
+    isolation: Isolation | None = None,
     max_sessions: int | None = None,
     env_name: str | None = None,
     limits: Limits | None = None,
@@ -53,6 +55,7 @@ def serve(
         host: the address to listen on; this machine alone by default.
         port: 0 picks a free one.
         host_kind: where environments live, over what the environment says.
+        isolation: of a sandbox: `best` is what this machine has, `strict` all or nothing.
         max_sessions: sessions at once; `MAX_CONCURRENT_ENVS`, else 64, by default.
         env_name: the environment's name for people.
         limits: every other bound.
@@ -68,6 +71,7 @@ def serve(
         max_concurrent_envs=max_sessions,
         limits=limits,
         host_kind=host_kind,
+        isolation=isolation,
         token=token,
     )
     serve_app(app, host, port, log_level=log_level)

@@ -1,0 +1,114 @@
+"""Hosts: a place for each session's environment, of the kind that the server is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from openenv.env.environment import HostKind
+from openenv.env.spec import AnyEnvironment, EnvSpec
+from openenv.runtime.birth import Birth
+from openenv.runtime.confine import Isolation
+from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
+from openenv.runtime.nursery import Nursery
+from openenv.runtime.plan import Plan
+from openenv.runtime.process import ProcessHost
+from openenv.runtime.sandbox import Sandbox, report
+from openenv.runtime.session import closing
+
+
+@dataclass(frozen=True)
+class Housing:
+    """How environments live.
+
+    Attributes:
+        kind: where; `None` lets the environment say.
+        isolation: of a sandbox: whatever this machine has, or `strict`: all or nothing.
+        environ: the environment variables of processes: no credentials.
+        tracebacks: whether errors carry the author's part of the traceback.
+    """
+
+    kind: HostKind | None = None
+    isolation: Isolation = "best"
+    environ: Mapping[str, str] = field(default_factory=dict)
+    tracebacks: bool = False
+
+
+class Hosts:
+    """Makes the hosts of one server, and keeps what they share.
+
+    Args:
+        spec: the environment.
+        housing: how it lives.
+        patience_s: how long importing it may take; `None` is no limit.
+
+    Attributes:
+        kind: what they are.
+
+    Raises:
+        ConfigurationError: they are to be processes, and no other process can import the
+            environment; or sandboxes, and those cannot be what they must.
+    """
+
+    def __init__(self, spec: EnvSpec, housing: Housing, patience_s: float | None) -> None:
+        self.kind: HostKind = housing.kind or spec.traits.default_host
+        self._spec = spec
+        self._make = session_factory(spec, tracebacks=housing.tracebacks)
+        self._shared_worker: Worker | None = None
+        self._sandbox: Sandbox | None = None
+        self._nursery: Nursery | None = None
+        if self.kind in ("process", "sandbox"):
+            plan = Plan.of(spec, tracebacks=housing.tracebacks)
+            if self.kind == "sandbox":
+                self._sandbox = Sandbox.of(spec, plan, housing.isolation)
+            birth = Birth(plan, self._sandbox)
+            self._nursery = Nursery(spec.name, birth, housing.environ, patience_s=patience_s)
+
+    @property
+    def isolation(self) -> dict[str, Any]:
+        """What keeps sessions from the machine, and what is missing of it."""
+        return report(self.kind, self._sandbox)
+
+    def warm_up(self) -> None:
+        """Begins what the first session would wait for; needs the event loop."""
+        if self._nursery is not None:
+            self._nursery.warm_up()
+
+    def new(self) -> Host:
+        """A place for one session."""
+        if self.kind == "inline":
+            return InlineHost(self._make)
+        if self._nursery is not None:
+            return ProcessHost(self._spec.name, self._nursery)
+        if not (self._spec.traits.one_thread or self._spec.shared):
+            return ThreadHost(self._make, Worker(f"openenv-{self._spec.name}"))
+        if self._shared_worker is None:
+            self._shared_worker = Worker(f"openenv-{self._spec.name}")
+        return ThreadHost(self._make, self._shared_worker, owns_worker=False)
+
+    async def close(self, grace_s: float) -> None:
+        """Ends what they shared; an instance that is closed is waited for so long."""
+        if self._nursery is not None:
+            await self._nursery.close()
+        if self._spec.shared:
+            await self._close_shared(grace_s)
+        if self._shared_worker is not None:
+            self._shared_worker.stop()
+
+    async def _close_shared(self, grace_s: float) -> None:
+        """Closes the instance that outlived its sessions, on the thread that its calls ran on."""
+        environment, worker = self._spec.make(), self._shared_worker
+        closed: asyncio.Future[None] = (
+            asyncio.ensure_future(_close(environment))
+            if worker is None
+            else worker.run(lambda: worker.calls.settle(closing(environment)))
+        )
+        await asyncio.wait([closed], timeout=grace_s)
+        closed.cancel()
+
+
+async def _close(environment: AnyEnvironment) -> None:
+    if (pending := closing(environment)) is not None:
+        await pending

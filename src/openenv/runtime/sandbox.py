@@ -1,0 +1,112 @@
+"""Sandbox: what the sessions of a server are confined by, decided before any of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openenv.env.environment import HostKind
+from openenv.env.spec import EnvSpec
+from openenv.protocol.errors import ConfigurationError
+from openenv.runtime.confine import (
+    Applied,
+    ConfineError,
+    Confinement,
+    Features,
+    Isolation,
+    Usage,
+    probe,
+)
+from openenv.runtime.plan import Plan
+
+CPU_SIGNALS = (-signal.SIGKILL, -getattr(signal, "SIGXCPU", 0))
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """What each session is allowed, and by what it is held. Pickled, for the zygote.
+
+    Attributes:
+        confinement: what a session may use and see.
+        features: what this machine has to hold it.
+        strict: a session that would lack any of that does not run.
+    """
+
+    confinement: Confinement
+    features: Features
+    strict: bool
+
+    @classmethod
+    def of(cls, spec: EnvSpec, plan: Plan, isolation: Isolation) -> Sandbox:
+        """The sandbox for an environment, on this machine.
+
+        Raises:
+            ConfigurationError: it must be strict, and this machine lacks something.
+        """
+        features = probe()
+        if isolation == "strict" and features.missing:
+            raise ConfigurationError(
+                "isolation='strict' needs what this machine does not give: "
+                f"{_list(features.missing)}; isolation='best' serves without, `openenv doctor` "
+                "says how to get it"
+            )
+        confinement = Confinement(
+            network=spec.traits.network,
+            memory_bytes=spec.traits.memory_limit,
+            cpu_s=spec.traits.cpu_limit,
+            readable=tuple(_code(plan)),
+        )
+        return cls(confinement, features, strict=isolation == "strict")
+
+    def refuse(self, applied: Applied) -> ConfineError | None:
+        """Why a session must not run that is confined by no more than this."""
+        if not (self.strict and applied.missing):
+            return None
+        return ConfineError(f"isolation='strict', but this session lacks {_list(applied.missing)}")
+
+    def limit_reached(self, usage: Usage, code: int) -> str:
+        """The limit that a session's process has died of, empty if it was none."""
+        limits = self.confinement
+        if usage.out_of_memory:
+            return f"its memory limit of {_size(limits.memory_bytes)} was reached"
+        used = usage.cpu_s or 0.0
+        if limits.cpu_s is not None and used >= limits.cpu_s and code in CPU_SIGNALS:
+            return f"its limit of {limits.cpu_s:g} s of CPU time was reached"
+        return ""
+
+
+def report(host: HostKind, sandbox: Sandbox | None) -> dict[str, Any]:
+    """What `/health` says of the isolation of sessions."""
+    features = sandbox.features if sandbox is not None else Features()
+    return {
+        "host": host,
+        "level": features.level if sandbox is not None else "none",
+        "in_force": list(features.available),
+        "missing": dict(features.missing),
+    }
+
+
+def _list(missing: Mapping[str, str]) -> str:
+    return "; ".join(f"{name} ({why})" for name, why in missing.items())
+
+
+def _size(count: int) -> str:
+    """A number of bytes for people."""
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"
+
+
+def _code(plan: Plan) -> Iterable[str]:
+    """Where the environment's code lies: directories of modules, but none that hold much else."""
+    home = Path.home()
+    hidden = {home, *home.parents, *map(Path, ("/", "/root", "/home", "/tmp", "/etc", "/var"))}
+    for entry in [*plan.path, *plan.files.values(), plan.main[1] or ""]:
+        path = Path(os.path.abspath(entry))
+        if entry and path.exists() and path not in hidden:
+            yield str(path)
