@@ -97,12 +97,11 @@ class Launching(Deferred[ClientT], Generic[ClientT]):
 
     def close(self) -> None:
         """Closes the client that this was used as, and stops its server; nothing if it was not."""
-        if self._coroutine is not None:
+        if self._is_taken and self._coroutine is not None:
             super().close()
-        else:
+        elif self._client is not None:
             with self._turn:
-                if self._client is not None:
-                    self._client.close()
+                self._client.close()
 
     def __getattr__(self, name: str) -> Any:
         """What the client has. A method starts the server when it is called, all else at once."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -25,6 +26,8 @@ from openenv.protocol.errors import (
 ResultT = TypeVar("ResultT")
 LAST_LINES = 20
 """How much of its server's log an error tells."""
+ENDING_S = 1.0
+"""How long a server may take to end whose connections broke."""
 
 _log = logging.getLogger(__name__)
 
@@ -132,16 +135,14 @@ class OwnServer:
             await asyncio.shield(asyncio.wrap_future(_elsewhere(self.stop)))
 
     def failed(self, error: BaseException) -> None:
-        """A call has ended in an error: it is told the server's last lines, if it is about those.
+        """A call has ended in an error, which is told the last lines of a server that has ended.
 
         A server that was never reached is stopped.
         """
         running = self._running
         if running is None or isinstance(error, ConcurrentCall):
             return
-        if isinstance(error, ConnectFailed) or (
-            isinstance(error, SessionLost) and _problem(running)
-        ):
+        if isinstance(error, ConnectFailed | SessionLost) and _await_problem(running):
             _tell(error, running)
         if not self.reached:
             with suppress(ProviderError):  # the first error is the one to tell
@@ -213,6 +214,14 @@ def _problem(running: Started) -> str | None:
     with suppress(ProviderError):
         return running.problem()
     return None
+
+
+def _await_problem(running: Started) -> str | None:
+    """The same of one that may be ending just now: its connections break first."""
+    deadline = time.monotonic() + ENDING_S
+    while (problem := _problem(running)) is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return problem
 
 
 def _tell(error: ConnectFailed | SessionError, running: Started) -> None:
