@@ -21,6 +21,7 @@
 | `OPENENV_MODE` | simulation | a server's mode: `simulation` or `production` |
 | `OPENENV_CLIENT_MODE` | simulation | a client's mode |
 | `OPENENV_CLIENT_TOKEN` | – | what a client shows to every server that it is pointed at |
+| `OPENENV_TRUST_REMOTE_CODE` | 0 | `1` lets environments be installed from the Hub without a question |
 """
 
 from __future__ import annotations
@@ -189,6 +190,11 @@ def server_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def tool_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables of a tool that acts for the user, such as `docker`: all of them, and these."""
     return dict(os.environ) | dict(extra or {})
+
+
+def trusts_remote_code() -> bool:
+    """Whether the Hub's environments, which are code, may be installed without asking."""
+    return _switch(os.environ, "OPENENV_TRUST_REMOTE_CODE")
 
 
 def _switch(environ: Mapping[str, str], name: str) -> bool:
