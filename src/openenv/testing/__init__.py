@@ -1,5 +1,6 @@
-"""What a stack is tested with: a proxy that disturbs connections, an environment that notices.
+"""What environments and stacks are tested with.
 
+`check_environment` plays an environment and says all that is wrong with it.
 `FaultProxy` stands between a client and its server and does to their frames what networks do.
 `Counting` is an environment in which a step that was lost, repeated or misplaced shows.
 `serving` puts an application on a port for as long as a block runs.
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from openenv._lazy import lazy
 
 if TYPE_CHECKING:
+    from openenv.testing.contract import check_environment as check_environment
     from openenv.testing.counting import Add as Add
     from openenv.testing.counting import Count as Count
     from openenv.testing.counting import Counting as Counting
@@ -35,6 +37,7 @@ _HOMES = {
     "Faults": "openenv.testing.faults",
     "FrameFault": "openenv.testing.faults",
     "Tally": "openenv.testing.counting",
+    "check_environment": "openenv.testing.contract",
     "serving": "openenv.testing.serving",
 }
 

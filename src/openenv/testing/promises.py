@@ -258,7 +258,7 @@ def isolation(stage: Stage) -> Finding:
 
 
 def _interleaved(stage: Stage, plans: tuple[Plan, Plan]) -> list[Trajectory]:
-    with stage.session() as first, stage.session() as second:
+    with stage.session() as first, stage.session(patience_s=0) as second:
         turns = list(zip_longest(play(first, plans[0]), play(second, plans[1])))
     return [[turn for turn in side if turn is not None] for side in zip(*turns, strict=True)]
 

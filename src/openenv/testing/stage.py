@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, SessionCapacityError
 from openenv.testing.fitting import Json
 from openenv.testing.trajectory import Plan, Player, Trajectory, play
+
+PATIENCE_S = 5.0
 
 
 @dataclass
@@ -30,10 +34,37 @@ class Stage:
     capacity: int | None = field(default=None)
 
     @contextmanager
-    def session(self) -> Iterator[Player]:
-        """A session, until the block ends."""
-        with self.client() as client:
+    def session(self, patience_s: float = PATIENCE_S) -> Iterator[Player]:
+        """A session, until the block ends.
+
+        Args:
+            patience_s: how long to wait for a slot, which a server may free a little late.
+
+        Raises:
+            SessionCapacityError: none was free in time.
+        """
+        client = self._seated(time.monotonic() + patience_s)
+        try:
             yield client
+        finally:
+            client.close()
+
+    def _seated(self, deadline: float) -> Player:
+        while True:
+            client = self.client()
+            try:
+                client.connect()
+                with suppress(EnvironmentFailed, InvalidRequest):
+                    client.state()  # the first call is where older servers say that they are full
+                return client
+            except SessionCapacityError:
+                client.close()
+                if time.monotonic() > deadline:
+                    raise
+            except BaseException:
+                client.close()
+                raise
+            time.sleep(0.05)
 
     def played(self, plan: Plan | None = None, *, look: bool = False) -> Trajectory:
         """The trajectory of a plan in a session of its own."""

@@ -43,9 +43,17 @@ class Check:
 
 def own_checks() -> list[Check]:
     """The checks of this package, in the order in which they run."""
-    from openenv.validation.checks import endpoints, episodes, files, hostility, measures, sessions
+    from openenv.validation.checks import (
+        endpoints,
+        episodes,
+        files,
+        hostility,
+        measures,
+        responsiveness,
+        sessions,
+    )
 
-    modules = (files, endpoints, episodes, sessions, hostility, measures)
+    modules = (files, endpoints, episodes, responsiveness, sessions, hostility, measures)
     return sorted((check for module in modules for check in module.CHECKS), key=attrgetter("level"))
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from openenv.protocol.errors import OpenEnvError
 from openenv.testing.finding import Finding, Status, skipped
 from openenv.validation.policy import Level, Policy
 from openenv.validation.registry import Check, foreign_checks, own_checks
 from openenv.validation.report import Report, Result
+from openenv.validation.running import validate_running_environment
 from openenv.validation.subject import Subject
 from openenv.validation.target import Target
 
-Watch = Callable[[Check], None]
 _MET = (Status.PASS, Status.WARN)
 
 
@@ -25,7 +25,6 @@ def validate(
     policy: str | None = None,
     timeout_s: float = 5.0,
     headers: Mapping[str, str] | None = None,
-    watch: Watch = lambda _check: None,
 ) -> Report:
     """Runs every check up to a level; what was started is stopped again.
 
@@ -36,7 +35,6 @@ def validate(
         policy: what it is held to, by its version; by default the level's own.
         timeout_s: how long each HTTP request may take, in seconds.
         headers: of every request to a server that was named, for example `Authorization`.
-        watch: is told of each check before it runs.
 
     Raises:
         UsageProblem: the target is nothing that can be validated.
@@ -50,24 +48,26 @@ def validate(
     try:
         for check in [*own_checks(), *foreign]:
             if check.level <= level:
-                _run(check, subject, report, watch)
+                _run(check, subject, report)
     finally:
         subject.close()
     for name, why in broken.items():
         report.results.append(Result(name, skipped(f"the plugin could not be loaded: {why}")))
-    report.manifest, report.running = subject.manifest, subject.running
+    report.manifest = subject.manifest
+    if target.kind == "url":
+        report.running = subject.running or validate_running_environment(target.place, timeout_s)
     return report
 
 
-def _run(check: Check, subject: Subject, report: Report, watch: Watch) -> None:
+def _run(check: Check, subject: Subject, report: Report) -> None:
     """Runs one check, if it has something to look at and what it needs is there."""
-    if (why := check.applies(subject)) is not None:
+    missing = [report.not_applicable[n] for n in check.needs if n in report.not_applicable]
+    if (why := check.applies(subject) or next(iter(missing), None)) is not None:
         report.not_applicable[check.id] = why
         return
     if unmet := _unmet(check, report):
         report.results.append(Result(check.id, skipped(f"unmet dependency: {', '.join(unmet)}")))
         return
-    watch(check)
     began = time.monotonic()
     finding = _looked(check, subject)
     mend = None if finding.status is Status.PASS else check.mend

@@ -56,19 +56,15 @@ def validate(
 ) -> None:
     """Check an environment: its files, then itself, started and played."""
     from openenv import settings
-    from openenv.cli.output import Exit, answer, say
+    from openenv.cli.output import Exit, answer, step
     from openenv.validation.policy import Level
     from openenv.validation.run import validate as run
 
     chosen = _target(target, url, image, local=local)
-    report = run(
-        chosen,
-        Level.named(level),
-        policy=policy,
-        timeout_s=timeout,
-        headers=settings.client_headers(None) if chosen.kind == "url" else None,
-        watch=lambda check: say(f"{check.id} …"),
-    )
+    asked = Level.named(level)
+    headers = settings.client_headers(None) if chosen.kind == "url" else None
+    with step(f"validating {chosen.name}"):
+        report = run(chosen, asked, policy=policy, timeout_s=timeout, headers=headers)
     if output is not None:
         _write(output, report)
     answer(report.to_json(), as_json, _lines(report, verbose=verbose))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +15,19 @@ from websockets.sync.client import ClientConnection, connect
 
 from openenv.client.endpoint import Endpoint
 from openenv.testing.finding import Finding, Status
+from openenv.validation.checks.episodes import EPISODE
 from openenv.validation.policy import Level
 from openenv.validation.registry import Check
 from openenv.validation.subject import Subject
 
+_SILENT = logging.Logger("openenv.validation.frames", logging.CRITICAL + 1)
+"""What breaks off in these connections was broken on purpose."""
 PATIENCE_S = 10.0
 OVERSIZE = 17 * 1024 * 1024
 """More than servers read by default."""
 
 Frame = str | bytes
+_LOOK = '{"type": "state"}'
 
 FRAMES: dict[str, Frame] = {
     "broken JSON": '{"type": "reset"',
@@ -56,25 +62,36 @@ class _Seen:
 
 
 def _frames(subject: Subject) -> Finding:
-    seen = {name: _tried(subject, frame) for name, frame in FRAMES.items()}
-    untyped = [f"{name}: {look.answer}" for name, look in seen.items() if not look.typed]
-    ended = [name for name, look in seen.items() if look.typed and not look.lives]
+    with ExitStack() as sockets:
+        socket = sockets.enter_context(_session(subject))
+        seen = {}
+        for name, frame in FRAMES.items():
+            seen[name] = look = _tried(socket, frame)
+            if not look.lives:
+                sockets.close()
+                socket = sockets.enter_context(_session(subject))
+    return _judged(seen)
+
+
+def _judged(seen: dict[str, _Seen]) -> Finding:
     measured = {name: look.answer for name, look in seen.items()}
+    untyped = [f"{name}: {look.answer}" for name, look in seen.items() if not look.typed]
     if untyped:
         return Finding(Status.FAIL, tuple(untyped), measured)
-    told = f"{len(seen)} frames that no client sends were each answered with a typed error"
+    ended = [name for name, look in seen.items() if not look.lives]
     faults = [f"the session ended with {', '.join(ended)}"] if ended else []
-    return Finding.judged(faults, f"{told}, and the session went on", measured, mild=True)
+    told = f"{len(seen)} frames were each answered with a typed error, and the session went on"
+    return Finding.judged(faults, told, measured, mild=True)
 
 
 def _oversize(subject: Subject) -> Finding:
     """A message that is too large costs its own connection at most."""
-    with _socket(subject) as socket:
+    with _session(subject) as socket:
         try:
             socket.send(json.dumps({"type": "reset", "data": {"padding": "x" * OVERSIZE}}))
             answer = _answer(socket)
         except (ConnectionClosed, OSError):
-            answer = f"closed with {socket.close_code}"
+            answer = "the connection was closed"
     health = subject.server.get("/health")
     faults = [] if health.status == 200 else ["the server no longer answers GET /health"]
     if answer == "nothing":
@@ -85,19 +102,18 @@ def _oversize(subject: Subject) -> Finding:
     return Finding.judged(faults, f"a message of {size} MiB: {answer}", {"answer": answer})
 
 
-def _tried(subject: Subject, frame: Frame) -> _Seen:
-    with _socket(subject) as socket:
-        try:
-            socket.send(frame)
-            answer = _answer(socket)
-        except (ConnectionClosed, OSError):
-            return _Seen(f"closed with {socket.close_code}, without a word", False, False)
-        return _Seen(answer, answer.startswith("error "), _goes_on(socket))
+def _tried(socket: ClientConnection, frame: Frame) -> _Seen:
+    try:
+        socket.send(frame)
+        answer = _answer(socket)
+    except (ConnectionClosed, OSError):
+        return _Seen(f"closed with {socket.close_code}, without a word", False, False)
+    return _Seen(answer, answer.startswith("error "), _goes_on(socket))
 
 
 def _goes_on(socket: ClientConnection) -> bool:
     try:
-        socket.send('{"type": "state"}')
+        socket.send(_LOOK)
         return _answer(socket) != "nothing"
     except (ConnectionClosed, OSError):
         return False
@@ -116,11 +132,22 @@ def _answer(socket: ClientConnection) -> str:
 
 
 @contextmanager
-def _socket(subject: Subject) -> Iterator[ClientConnection]:
-    """A connection of version 1, which is a session."""
+def _session(subject: Subject) -> Iterator[ClientConnection]:
+    """A session of version 1, on a connection of its own, once a slot is free."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        with _socket(subject) as socket:
+            socket.send(_LOOK)
+            if _answer(socket) != "error CAPACITY_REACHED" or time.monotonic() > deadline:
+                yield socket
+                return
+        time.sleep(0.05)
+
+
+def _socket(subject: Subject) -> ClientConnection:
     site = subject.server
     endpoint = Endpoint(site.url)
-    with connect(
+    return connect(
         endpoint.ws_url,
         additional_headers=dict(site.headers),
         open_timeout=PATIENCE_S,
@@ -128,8 +155,8 @@ def _socket(subject: Subject) -> Iterator[ClientConnection]:
         proxy=endpoint.proxy,
         max_size=None,
         compression=None,
-    ) as socket:
-        yield socket
+        logger=_SILENT,
+    )
 
 
 def _answered(subject: Subject) -> Finding:
@@ -151,7 +178,7 @@ CHECKS = (
         "fields) are each answered with a typed error, and the session goes on.",
         "Serve with `openenv serve` or `openenv.create_app` instead of a `/ws` of your own.",
         _answered,
-        needs=("runtime.episode",),
+        needs=(EPISODE,),
     ),
     Check(
         "runtime.oversize_message",
@@ -159,7 +186,7 @@ CHECKS = (
         "A message that is too large costs its own connection at most, never the server.",
         "Serve with `openenv serve` or `openenv.create_app`; OPENENV_MAX_MESSAGE_MB is the limit.",
         _oversize,
-        needs=("runtime.episode",),
+        needs=(EPISODE,),
         applies=_may_be_flooded,
     ),
 )

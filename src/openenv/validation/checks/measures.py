@@ -7,12 +7,11 @@ from typing import Any
 
 from openenv.testing.finding import Finding
 from openenv.testing.trajectory import difference
+from openenv.validation.checks.episodes import EPISODE
 from openenv.validation.footprint import CAN_MEASURE, footprint
 from openenv.validation.policy import Level
 from openenv.validation.registry import Check
 from openenv.validation.subject import Subject
-
-EPISODE = "runtime.episode"
 
 
 def _envelope(subject: Subject) -> Finding:

@@ -10,12 +10,12 @@ from typing import Any
 from openenv.protocol.errors import OpenEnvError, SessionCapacityError
 from openenv.testing.finding import Finding, broken, skipped
 from openenv.testing.trajectory import play
+from openenv.validation.checks.episodes import EPISODE
 from openenv.validation.footprint import CAN_MEASURE, Footprint, footprint
 from openenv.validation.policy import Level
 from openenv.validation.registry import Check
 from openenv.validation.subject import CAPACITY, Subject
 
-EPISODE = "runtime.episode"
 ROUND = 8
 """Sessions that are opened and closed between two looks at the server."""
 ROUNDS = 3
@@ -35,7 +35,7 @@ def _capacity(subject: Subject) -> Finding:
         held, refusal = 0, None
         while refusal is None and held <= limit:
             try:
-                sessions.enter_context(_reset(subject))
+                sessions.enter_context(_reset(subject, patience_s=0))
                 held += 1
             except OpenEnvError as error:
                 refusal = error
@@ -51,8 +51,8 @@ def _capacity(subject: Subject) -> Finding:
 
 
 @contextmanager
-def _reset(subject: Subject) -> Iterator[None]:
-    with subject.stage.session() as client:
+def _reset(subject: Subject, patience_s: float = SETTLE_S) -> Iterator[None]:
+    with subject.stage.session(patience_s) as client:
         client.reset(**subject.stage.plan.reset())
         yield
 

@@ -1,0 +1,43 @@
+"""A policy for any environment: actions made up from their JSON schema, at random by a seed."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from openenv.testing.fitting import Json, Schema
+from openenv.testing.samples import samples
+
+_CHOICES = 32
+
+
+class ScriptedPolicy:
+    """Chooses among sample actions; where an observation lists `legal_actions`, among those.
+
+    Args:
+        schema: the JSON schema of the environment's actions.
+        seed: the same seed chooses the same.
+
+    Raises:
+        NoSample: no action can be made up from the schema.
+    """
+
+    def __init__(self, schema: Schema, seed: int | None = None) -> None:
+        self._actions: list[Json] = samples(schema, _CHOICES)
+        self._random = random.Random(seed)
+
+    def __call__(self, observation: Json) -> Json:
+        """The next action."""
+        legal = observation.get("legal_actions")
+        if isinstance(legal, list) and legal:
+            return self._random.choice(self._legal(legal))
+        return self._random.choice(self._actions)
+
+    def _legal(self, legal: list[Any]) -> list[Json]:
+        """Of the actions those that name a legal one, or the legal ones by their `action_id`."""
+        fitting = [
+            action for action in self._actions if any(value in legal for value in action.values())
+        ]
+        if any("action_id" in action for action in self._actions):
+            return [{**self._actions[0], "action_id": choice} for choice in legal]
+        return fitting or self._actions
