@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from openenv.cli.commands.build import build
+from openenv.cli.commands.collect import collect
 from openenv.cli.commands.deploy import deploy
 from openenv.cli.commands.fork import fork
 from openenv.cli.commands.eject import eject
@@ -35,6 +36,7 @@ app.command()(serve)
 app.command()(validate)
 app.command()(push)
 app.command()(fork)
+app.command()(collect)
 app.add_typer(skills, name="skills")
 
 

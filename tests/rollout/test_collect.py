@@ -1,0 +1,227 @@
+"""`openenv collect`: episodes on disk, and what a run that was cut off leaves to the next."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from typer.testing import CliRunner
+
+from openenv import Action, Environment, Observation
+from openenv.cli.__main__ import app
+from openenv.rollout.collect import EpisodeRecord, RolloutSerializer
+from openenv.testing.scripted import ScriptedPolicy
+from tests.serving import Served, serving
+
+
+class Move(Action):
+    direction: Literal["left", "right"]
+
+
+class Place(Observation):
+    position: int
+    legal_actions: list[str] = []
+
+
+class Walk(Environment[Move, Place]):
+    """Ends to the right of 2 with 1, to the left of -2 with -1; breaks where it is told to."""
+
+    def reset(self, seed: int | None = None, **options: Any) -> Place:
+        self._position = options.get("start", 0)
+        self._breaks = seed in options.get("breaks", ())
+        self._only = options.get("only")
+        return self._place()
+
+    def step(self, action: Move) -> Place:
+        if self._breaks:
+            raise RuntimeError("a step that breaks")
+        self._position += 1 if action.direction == "right" else -1
+        end = abs(self._position) > 2
+        return self._place(reward=float(self._position > 0) * 2 - 1 if end else 0.0, done=end)
+
+    def _place(self, **outcome: Any) -> Place:
+        legal = [self._only] if self._only else ["left", "right"]
+        return Place(position=self._position, legal_actions=legal, **outcome)
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    with serving(Walk) as served:
+        yield served
+
+
+def collect(server: Served, folder: Path, *arguments: str) -> dict[str, Any]:
+    """Runs the command; what it answers."""
+    url = f"http://127.0.0.1:{server.port}"
+    run = CliRunner().invoke(
+        app, ["collect", "walk", "--base-url", url, "-o", str(folder), "--json", *arguments]
+    )
+    assert run.exit_code == 0, (run.output, run.exception)
+    answer: dict[str, Any] = json.loads(run.stdout)
+    return answer
+
+
+def refused(*arguments: str) -> tuple[int, str]:
+    """The exit code and the words of a run that does not begin."""
+    run = CliRunner().invoke(app, ["collect", *arguments])
+    error = run.exception
+    if error is None or isinstance(error, SystemExit):
+        return run.exit_code, run.output
+    return getattr(error, "exit_code", 1), str(error)
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+
+
+def config(**options: Any) -> tuple[str, str]:
+    return "--dataset-config", json.dumps(options)
+
+
+def test_episodes_are_written_with_all_that_happened(server: Served, tmp_path: Path) -> None:
+    folder = tmp_path / "new/folder"
+    answer = collect(server, folder, "-n", "3", *config(only="right"))
+    assert (answer["num_collected"], answer["avg_reward"], answer["success_rate"]) == (3, 1.0, 1.0)
+    first = records(folder)[0]
+    assert first["episode_id"] == "ep-000001"
+    assert [m["role"] for m in first["messages"]] == ["user", *["assistant", "user"] * 3]
+    assert [json.loads(m["content"]).get("position") for m in first["messages"][::2]] == [
+        0,
+        1,
+        2,
+        3,
+    ]
+    assert first["tool_trace"][-1] == {
+        "tool_name": "step",
+        "arguments": {"direction": "right"},
+        "result": {"reward": 1.0, "done": True},
+    }
+    assert (first["reward"], first["done"]) == (1.0, True)
+    assert first["metrics"] == {"turns": 3, "truncated": False}
+    metadata = json.loads((folder / "metadata.json").read_text())
+    assert (metadata["env"], metadata["provider"]) == ("walk", "scripted")
+    assert metadata["dataset_config"] == {"only": "right"}
+
+
+def test_the_same_seed_plays_the_same(server: Served, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        collect(server, tmp_path / name, "--keep-losses")
+    assert records(tmp_path / "one") == records(tmp_path / "other")
+    assert len({json.dumps(record["tool_trace"]) for record in records(tmp_path / "one")}) > 1
+
+
+def test_losses_are_dropped_unless_they_are_wanted(server: Served, tmp_path: Path) -> None:
+    lost = collect(server, tmp_path, "-n", "2", *config(only="left"))
+    assert (lost["num_collected"], lost["num_dropped"]) == (0, 2)
+    kept = collect(server, tmp_path, "-n", "2", "--keep-losses", *config(only="left"))
+    assert (kept["num_collected"], kept["avg_reward"]) == (2, -1.0)
+
+
+def test_a_limit_of_turns_ends_an_episode(server: Served, tmp_path: Path) -> None:
+    collect(server, tmp_path, "-n", "1", "--max-turns", "2")
+    [record] = records(tmp_path)
+    assert (record["done"], record["metrics"]) == (False, {"turns": 2, "truncated": True})
+    assert server.active() == 0
+
+
+@pytest.mark.expects_error_log
+def test_an_episode_that_fails_is_counted_and_tried_again(server: Served, tmp_path: Path) -> None:
+    answer = collect(server, tmp_path, "-n", "3", *config(only="right", breaks=[2]))
+    assert (answer["num_collected"], answer["num_failed"]) == (2, 1)
+    again = collect(server, tmp_path, "-n", "3", *config(only="right"))
+    assert (again["num_collected"], again["num_skipped"]) == (1, 2)
+    assert [record["episode_id"] for record in records(tmp_path)] == [
+        "ep-000001",
+        "ep-000003",
+        "ep-000002",
+    ]
+
+
+def test_a_record_that_was_cut_off_is_played_again(server: Served, tmp_path: Path) -> None:
+    collect(server, tmp_path, "-n", "2", *config(only="right"))
+    results = tmp_path / "results.jsonl"
+    whole = results.read_bytes()
+    results.write_bytes(whole[:-20])
+    answer = collect(server, tmp_path, "-n", "2", *config(only="right"))
+    assert (answer["num_collected"], answer["num_skipped"]) == (1, 1)
+    assert results.read_bytes() == whole
+
+
+def test_without_resume_what_was_there_is_set_aside(server: Served, tmp_path: Path) -> None:
+    collect(server, tmp_path, "-n", "1", *config(only="right"))
+    before = records(tmp_path)
+    answer = collect(server, tmp_path, "-n", "2", "--no-resume", *config(only="right"))
+    assert answer["num_skipped"] == 0
+    [aside] = tmp_path.glob("results.*.bak.jsonl")
+    assert [json.loads(line) for line in aside.read_text().splitlines()] == before
+
+
+def test_a_file_of_something_else_is_not_touched(server: Served, tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    results.write_text('{"episode_id": "a"}\n[1]\n')
+    url = f"http://127.0.0.1:{server.port}"
+    code, words = refused("walk", "--base-url", url, "-o", str(tmp_path))
+    assert (code, f"{results}:2 is no record" in words) == (1, True), words
+    assert results.read_text() == '{"episode_id": "a"}\n[1]\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--provider", "openai"], 2, "--model"),
+        (["--provider", "openai", "--model", "m"], 1, "not available in this version"),
+        (["--provider", "anthropic", "--model", "m"], 1, "not available in this version"),
+        (["--provider", "nobody"], 2, "provider"),
+        (["--model", "m"], 2, "--model"),
+        (["--temperature", "0.5"], 2, "--temperature"),
+        (["--push-to-hub", "a/b"], 1, "not available in this version"),
+        (["--private"], 2, "--push-to-hub"),
+        (["--dataset-config", "{"], 2, "JSON"),
+        (["--dataset-config", "[1]"], 2, "object"),
+        (["--dataset-config", '{"seed": 1}'], 2, "seed"),
+        (["-n", "0"], 2, "num-episodes"),
+        (["--base-url", "localhost:1"], 2, "--base-url"),
+        ([], 1, "is it the address of a server that runs?"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_done_is_told(
+    tmp_path: Path, arguments: list[str], code: int, told: str
+) -> None:
+    place = ["--base-url", "http://127.0.0.1:9", "-o", str(tmp_path / "none")]
+    exit_code, words = refused("walk", *place, *arguments)
+    assert (exit_code, told in words) == (code, True), words
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_folder_that_is_a_file_is_told(server: Served, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    url = f"http://127.0.0.1:{server.port}"
+    code, words = refused("walk", "--base-url", url, "-o", str(tmp_path / "file"))
+    assert (code, "--output-dir" in words) == (1, True), words
+
+
+def test_records_and_metadata_are_whole_or_not_there(tmp_path: Path) -> None:
+    serializer = RolloutSerializer(tmp_path)
+    assert serializer.collected_episode_ids() == set()
+    assert serializer.set_aside() is None
+    record = EpisodeRecord(
+        episode_id="ö-1", messages=[], reward=None, done=False, tool_trace=[], metrics={}
+    )
+    serializer.write_episode(record)
+    serializer.write_metadata({"a": 1})
+    assert serializer.collected_episode_ids() == {"ö-1"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["metadata.json", "results.jsonl"]
+
+
+def test_legal_actions_by_their_id() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"action_id": {"type": "integer"}, "game": {"const": "go"}},
+        "required": ["action_id", "game"],
+    }
+    policy = ScriptedPolicy(schema, seed=1)
+    chosen = [policy({"legal_actions": [70, 71]}) for _ in range(20)]
+    assert {action["action_id"] for action in chosen} == {70, 71}
+    assert {action["game"] for action in chosen} == {"go"}
