@@ -34,11 +34,18 @@ class Daemon:
         pid = int((self.home / "pid").read_text())
         os.kill(pid, number)
         eventually(lambda: not _runs(pid), 60)
-        with suppress(FileNotFoundError):
-            (self.home / "pid").unlink()
+        for file in ("pid", "exec/containerd/containerd.pid"):  # a killed one's would be believed
+            (self.home / file).unlink(missing_ok=True)
 
     def down(self) -> None:
-        """Ends it, and removes all that it keeps."""
+        """Ends it, and removes all that it keeps; it must run to end its containers."""
+        with suppress(AssertionError):
+            self.start()
+        data = str(self.home / "data")  # a disk of its own, or mounted by a daemon that was killed
+        while any(
+            line.split()[1] == data for line in Path("/proc/mounts").read_text().splitlines()
+        ):
+            subprocess.run(["umount", "--lazy", data], check=True, timeout=60)
         self._script("down")
 
     def _script(self, command: str) -> None:
@@ -62,18 +69,13 @@ def own_daemon(number: int, disk: str | None = None) -> Iterator[Daemon]:
         data = daemon.home / "data"
         data.mkdir(parents=True)
         if disk is not None:
-            _mount("-t", "tmpfs", "-o", f"size={disk}", "openenv-test", str(data))
+            tmpfs = ["mount", "-t", "tmpfs", "-o", f"size={disk}", "openenv-test", data]
+            subprocess.run(tmpfs, check=True, timeout=60)
         try:
             daemon.start()
             yield daemon
         finally:
-            if disk is not None:
-                subprocess.run(["umount", "--lazy", data], check=True, timeout=60)
             daemon.down()
-
-
-def _mount(*args: str) -> None:
-    subprocess.run(["mount", *args], check=True, timeout=60)
 
 
 def _runs(pid: int) -> bool:

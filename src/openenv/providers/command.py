@@ -99,7 +99,7 @@ def kill_group(pid: int) -> None:
 
 def failure(args: Sequence[str], completed: Completed, env: Mapping[str, str] | None = None) -> str:
     """What to say of a command that failed: itself, its exit code and the end of its output."""
-    said = (completed.stderr.strip() or completed.stdout.strip())[-MAX_TOLD:]
+    said = f"{completed.stdout.strip()}\n{completed.stderr.strip()}".strip()[-MAX_TOLD:]
     for value in sorted((env or {}).values(), key=len, reverse=True):
         if len(value) > 3:  # a shorter one would tear holes into every other word
             said = said.replace(value, "…")
