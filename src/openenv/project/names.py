@@ -50,7 +50,7 @@ class EnvName:
     @property
     def image(self) -> str:
         """What its container image is called: `openenv-my-game`."""
-        return "openenv-" + re.sub(r"_+", "-", self.stem).lower()
+        return "openenv-" + re.sub(r"_+", "-", self.stem).strip("-").lower()
 
 
 def named(text: str) -> EnvName:

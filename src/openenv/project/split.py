@@ -136,6 +136,8 @@ def _needed(body: list[Chunk], roots: Collection[str]) -> list[Chunk]:
 
 def _assembled(body: list[Chunk], kept: list[Chunk], uses: Collection[str], line: str = "") -> str:
     """The kept chunks with the imports that they use; a line of ours before the first of them."""
+    conditions = _uses(piece for piece in body if piece.is_import and piece.defines & set(uses))
+    uses = conditions.union(uses)
     parts: list[str] = []
     for piece in body:
         if piece.is_import:
