@@ -57,7 +57,7 @@ class UVProvider(Provider, RuntimeProvider):
         self.reload = reload
         self.env_vars = dict(env_vars or {})
         self.context_timeout_s = context_timeout_s
-        self._uv = _find_uv()
+        self._uv = find_uv()
         self._current: ServerProcess | None = None
 
     @property
@@ -155,7 +155,7 @@ class UVProvider(Provider, RuntimeProvider):
         ]
 
 
-def _find_uv() -> str:
+def find_uv() -> str:
     """On PATH, or where this Python's packages have their programs."""
     beside = str(Path(sys.executable).parent)
     found = shutil.which("uv") or shutil.which("uv", path=beside)
