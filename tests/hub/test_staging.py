@@ -8,6 +8,7 @@ import pytest
 from openenv.catalog.manifest import Manifest
 from openenv.project import space_files
 from openenv.project.errors import ProjectError, UsageProblem
+from openenv.project.registry import image_name
 from openenv.project.staging import Staging, read_excludes, stage
 from tests.hub.conftest import FILES, write
 
@@ -257,3 +258,25 @@ def test_an_author_s_front_matter_stays() -> None:
     kept = "title: Mine\nsdk: docker\napp_port: 7860\ntags:\n  - a\n"
     assert page == f"---\n{kept}base_path: /web\n---\n\nText\n"
     assert "base_path" not in space_files.readme(page, MANIFEST, interface=False)
+
+
+# ── names in registries ───────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "expected"),
+    [
+        ("ghcr.io/me", "my_env", "ghcr.io/me/my_env"),
+        ("localhost:5000/", "My Env", "localhost:5000/my_env"),
+        ("docker.io/some-one/x", "émile", "docker.io/some-one/x/mile"),
+        ("r", "–", "r/environment"),
+    ],
+)
+def test_images_have_names_that_registries_take(place: str, name: str, expected: str) -> None:
+    assert image_name(place, Manifest(name=name, app="server.app:app")) == expected
+
+
+@pytest.mark.parametrize("place", ["https://ghcr.io/me", "ghcr.io/Me", "a b", "", "a//b", "-t x"])
+def test_registries_that_are_none(place: str) -> None:
+    with pytest.raises(UsageProblem, match="--registry"):
+        image_name(place, MANIFEST)
