@@ -8,7 +8,6 @@ import socket
 from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from openenv.runtime.zygote_wire import Event, take_events
 
@@ -32,9 +31,14 @@ class Control:
         self._outbox: deque[tuple[bytes, list[int]]] = deque()
         self._loop.add_reader(own_end, self._read)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the other end is there, as far as is known."""
+        return self._socket.fileno() >= 0
+
     def send(self, message: bytes, descriptors: Sequence[int] = ()) -> None:
         """Sends as soon as there is room; the descriptors are the caller's again at once."""
-        if self._socket.fileno() < 0:
+        if not self.is_open:
             return
         self._outbox.append((message, [os.dup(each) for each in descriptors]))
         if len(self._outbox) == 1:
@@ -42,7 +46,7 @@ class Control:
 
     def close(self) -> None:
         """Sends and hears no more."""
-        if self._socket.fileno() >= 0:
+        if self.is_open:
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
             self._socket.close()
@@ -72,8 +76,12 @@ class Control:
 
     def _read(self) -> None:
         read = b""
-        with suppress(ConnectionError):
+        try:
             read = self._socket.recv(CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            pass
         if not read:
             self.close()
         self._received += read

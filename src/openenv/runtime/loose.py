@@ -50,15 +50,17 @@ class Loose:
 
 
 def reap_loose(known: Collection[int]) -> dict[int, int]:
-    """Collects those children that have ended, and kills what is left of their groups.
+    """Collects the children that have ended, and kills what is left of the groups of the known.
 
     Returns:
         The exit code of each; minus the signal's number if one killed it.
     """
     ended = {}
-    for pid in known:
-        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-            kill_group(pid)  # while nobody else can have its number
+    with suppress(ChildProcessError):
+        while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            pid = found.si_pid
+            if pid in known:
+                kill_group(pid)  # while nobody else can have its number
             ended[pid] = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     return ended
 

@@ -39,8 +39,8 @@ class Offspring:
     """
 
     def __init__(self) -> None:
-        self.link = Link()
         self.stderr = Stderr()
+        self.link = Link()
         self.death: asyncio.Future[Death] = asyncio.get_running_loop().create_future()
         self._kill: Callable[[], None] | None = None
 

@@ -23,7 +23,8 @@ from openenv.runtime.confine import (
 )
 from openenv.runtime.plan import Plan
 
-CPU_SIGNALS = (-signal.SIGKILL, -getattr(signal, "SIGXCPU", 0))
+OVERTIME = -getattr(signal, "SIGXCPU", 0)
+"""The exit code of a single process that has had its CPU time."""
 
 
 @dataclass(frozen=True)
@@ -73,18 +74,23 @@ class Sandbox:
         limits = self.confinement
         if usage.out_of_memory:
             return f"its memory limit of {_size(limits.memory_bytes)} was reached"
-        used = usage.cpu_s or 0.0
-        if limits.cpu_s is not None and used >= limits.cpu_s and code in CPU_SIGNALS:
+        if limits.cpu_s is not None and (code == OVERTIME or self.is_overtime(usage)):
             return f"its limit of {limits.cpu_s:g} s of CPU time was reached"
         return ""
+
+    def is_overtime(self, usage: Usage) -> bool:
+        """Whether all processes of a session together have had their CPU time."""
+        return self.confinement.cpu_s is not None and (usage.cpu_s or 0) > self.confinement.cpu_s
 
 
 def report(host: HostKind, sandbox: Sandbox | None) -> dict[str, Any]:
     """What `/health` says of the isolation of sessions."""
-    features = sandbox.features if sandbox is not None else Features()
+    features = Features() if sandbox is None else sandbox.features
+    if sandbox is not None and sandbox.confinement.network:
+        features = features.without(["netns"], "the environment declares NETWORK = True")
     return {
         "host": host,
-        "level": features.level if sandbox is not None else "none",
+        "level": "none" if sandbox is None else features.level,
         "in_force": list(features.available),
         "missing": dict(features.missing),
     }

@@ -25,6 +25,7 @@ class Stderr(asyncio.Protocol):
         self._transport: asyncio.ReadTransport | None = None
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._opening: asyncio.Future[None] | None = None
+        self._discarded = False
 
     async def open(self) -> None:
         """Begins to read. The child has its end by now."""
@@ -36,6 +37,13 @@ class Stderr(asyncio.Protocol):
         pipe = os.fdopen(self._own_end, "rb", buffering=0)
         connect = asyncio.get_running_loop().connect_read_pipe
         self._transport, _ = await connect(lambda: self, pipe)
+
+    def _discard(self) -> None:
+        """There never was a child."""
+        if not self._discarded:
+            self._discarded = True
+            os.close(self._own_end)
+            os.close(self.child_end)
 
     def data_received(self, data: bytes) -> None:
         """Shows what was printed."""
@@ -54,7 +62,9 @@ class Stderr(asyncio.Protocol):
 
     async def close(self) -> None:
         """Reads the last of what a dead child has printed."""
-        if self._opening is not None:
+        if self._opening is None:
+            self._discard()
+        else:
             await self._opening
         if self._transport is not None:
             await asyncio.wait([self._ended], timeout=LAST_WORDS_S)

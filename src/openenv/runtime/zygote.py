@@ -44,7 +44,7 @@ class Zygote:
         self._stderr: Stderr | None = None
         self._transport: asyncio.SubprocessTransport | None = None
         self._sessions: dict[int, Offspring] = {}
-        self._pids: dict[int, int] = {}
+        self._groups: dict[int, int] = {}
         self._births: dict[int, asyncio.Future[None]] = {}
         self._count = 0
         self._turns = asyncio.Semaphore(BIRTHS_AT_ONCE)
@@ -55,7 +55,7 @@ class Zygote:
     @property
     def is_alive(self) -> bool:
         """Whether it may be asked for sessions."""
-        return not self._ended.done()
+        return self._control is not None and self._control.is_open
 
     async def start(self) -> None:
         """Starts it, and waits until it has imported the environment.
@@ -91,7 +91,7 @@ class Zygote:
             ConnectionError: the zygote is dead.
         """
         async with self._turns:
-            if self._control is None or not self.is_alive:
+            if not self.is_alive:
                 raise ConnectionError("the zygote is gone")
             self._count += 1
             session = self._count
@@ -103,6 +103,9 @@ class Zygote:
             try:
                 await child.open()
                 await asyncio.wait_for(born, BIRTH_S)
+            except asyncio.TimeoutError:
+                self.kill()
+                raise ConnectionError("the zygote hangs") from None
             finally:
                 self._births.pop(session, None)
 
@@ -120,7 +123,7 @@ class Zygote:
 
     def kill(self) -> None:
         """Ends it at once."""
-        if self._transport is not None and self.is_alive:
+        if self._transport is not None and not self._ended.done():
             self._transport.kill()
 
     async def _spawn(self, control: socket.socket, stderr: int) -> Any:
@@ -150,9 +153,10 @@ class Zygote:
 
     def _hear(self, event: Event) -> None:
         if event.news is News.BORN:
-            self._pids[event.session] = event.number
+            if event.number:
+                self._groups[event.session] = event.number
         elif event.news is News.DIED:
-            self._pids.pop(event.session, None)
+            self._groups.pop(event.session, None)
             self._sessions.pop(event.session).died(Death(event.number, event.text))
         elif not self._ready.done():
             self._ready.set_result(event)
@@ -165,7 +169,7 @@ class Zygote:
         if self._control is not None:
             self._control.close()
         self._ended.set_result(code)
-        for pid in self._pids.values():
+        for pid in self._groups.values():
             kill_group(pid)
         death = Death(-signal.SIGKILL, f"its zygote died: {Death(code).cause}")
         for child in self._sessions.values():

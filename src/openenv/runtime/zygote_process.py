@@ -12,7 +12,9 @@ import os
 import select
 import signal
 import socket
+import sys
 import threading
+import time
 from array import array
 from contextlib import suppress
 from functools import partial
@@ -31,7 +33,10 @@ from openenv.runtime.zygote_wire import ORDER, Event, News, Order
 DESCRIPTORS = 2
 """What comes with the order to fork: the session's socket and its stderr."""
 LOOK_MS = 1000
-"""How often orphans of sessions are looked for."""
+"""How often orphans of sessions are looked for, and what sessions have used."""
+END_S = 5.0
+PREFERRED = b"500"
+"""Where the whole machine is out of memory, a session is to go before its zygote and server."""
 
 
 def main() -> None:
@@ -115,6 +120,7 @@ class Parent:
         self._cells: dict[int, Cell | Loose] = {}
         self._sessions: dict[int, int] = {}
         self._own = _children()
+        self._last_look = 0.0
         self._awake, self._alarm = socket.socketpair()
 
     def run(self) -> None:
@@ -125,21 +131,17 @@ class Parent:
         poll = select.poll()
         for each in (self._control, self._awake):
             poll.register(each, select.POLLIN)
-        try:
+        with suppress(ConnectionError):
             while self._turn([fd for fd, _ in poll.poll(LOOK_MS)]):
                 pass
-        except ConnectionError:  # the server is gone
-            pass
-        finally:
-            for cell in self._cells.values():
-                cell.kill()
-                cell.close()
+        self._end()
 
     def _turn(self, ready: list[int]) -> bool:
         """Does what there is to do; whether there may be more."""
         if self._awake.fileno() in ready:
             self._awake.recv(4096)
         self._collect()
+        self._watch()
         return self._control.fileno() not in ready or self._obey()
 
     def _obey(self) -> bool:
@@ -158,15 +160,14 @@ class Parent:
         try:
             cell = self._open_cell()
             pid = cell.fork()
-        except OSError as error:
-            why = f"no process could be forked: {error.strerror}"
-            self._tell(Event(News.DIED, session, 0, why))
+        except (OSError, ConfineError) as error:
+            self._tell(Event(News.DIED, session, 0, f"it could not be forked: {error}"))
         else:
             if pid == 0:
                 exit_after(lambda: self._be_session(cell, *descriptors))
             self._cells[pid] = cell
             self._sessions[pid] = session
-            self._tell(Event(News.BORN, session, pid))
+            self._tell(Event(News.BORN, session, pid if self._sandbox is None else 0))
         for descriptor in descriptors:
             os.close(descriptor)
 
@@ -177,6 +178,8 @@ class Parent:
 
     def _be_session(self, cell: Cell | Loose, line: int, stderr: int) -> None:
         """In the child: gives up what is the zygote's, and lives."""
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_bytes(PREFERRED)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for each in (self._control, self._awake, self._alarm):
@@ -204,6 +207,25 @@ class Parent:
             return self._sandbox.refuse(applied)
         return None
 
+    def _watch(self) -> None:
+        """Ends those that have had their CPU time, now and then."""
+        if self._sandbox is None or self._sandbox.confinement.cpu_s is None:
+            return
+        if time.monotonic() - self._last_look >= LOOK_MS / 1000:
+            self._last_look = time.monotonic()
+            for cell in self._cells.values():
+                if self._sandbox.is_overtime(cell.usage()):
+                    cell.kill()
+
+    def _end(self) -> None:
+        """The server is gone, and so is every session."""
+        for cell in self._cells.values():
+            cell.kill()
+        deadline = time.monotonic() + END_S
+        while self._cells and time.monotonic() < deadline:
+            self._collect()
+            time.sleep(0.005)
+
     def _collect(self) -> None:
         """Tells of those that have died; what they had started dies with them."""
         if self._sandbox is None:
@@ -218,10 +240,14 @@ class Parent:
         session = self._sessions.pop(cell.pid)
         limit = "" if self._sandbox is None else self._sandbox.limit_reached(cell.usage(), code)
         self._tell(Event(News.DIED, session, code, limit))
-        cell.close()
+        try:
+            cell.close()
+        except OSError as error:
+            sys.stderr.write(f"openenv: something of a session does not end: {error}\n")
 
     def _tell(self, event: Event) -> None:
-        self._control.sendall(event.encode())
+        with suppress(ConnectionError):  # the server is gone, as we are about to read
+            self._control.sendall(event.encode())
 
 
 def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
