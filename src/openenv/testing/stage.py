@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, SessionCapacityError
@@ -25,13 +25,15 @@ class Stage:
         plan: what is done to it.
         reward_range: what its rewards must lie in; `None` if it does not say.
         capacity: how many sessions it holds at once; `None` if it does not say.
+        remote: it lives behind a socket.
     """
 
     client: Callable[[], Player]
     schemas: Json
     plan: Plan
     reward_range: tuple[float, float] | None = None
-    capacity: int | None = field(default=None)
+    capacity: int | None = None
+    remote: bool = False
 
     @contextmanager
     def session(self, patience_s: float = PATIENCE_S) -> Iterator[Player]:
@@ -54,8 +56,9 @@ class Stage:
             client = self.client()
             try:
                 client.connect()
-                with suppress(EnvironmentFailed, InvalidRequest):
-                    client.state()  # the first call is where older servers say that they are full
+                if self.remote and client.protocol == "v1":  # which is told at the first call
+                    with suppress(EnvironmentFailed, InvalidRequest):
+                        client.state()
                 return client
             except SessionCapacityError:
                 client.close()

@@ -105,6 +105,7 @@ class Subject:
             plan=plan_for(self.target.directory, self.declared, schemas.get("action") or {}),
             reward_range=None if self.declared is None else self.declared.reward.range,
             capacity=capacity if isinstance(capacity, int) else None,
+            remote=True,
         )
 
     def client(self, site: Site) -> GenericEnvClient:
