@@ -168,7 +168,10 @@ TABLE: list[Row] = [
     *_at("openenv.core.utils", "openenv.client.running", "run_async_safely"),
     *_at("openenv.core.utils", "openenv.client.spaces", "hf_space_subdomain"),
     # ── what trainers import besides
-    *_pending("openenv.auto", CATALOG, "AutoEnv AutoAction"),
+    *_at("openenv.auto", "openenv.catalog.auto", "AutoEnv AutoAction"),
+    *_at("openenv.auto._discovery", "openenv.catalog.installed", "EnvironmentInfo"),
+    *_at("openenv.auto._discovery", "openenv.catalog.discovery", "EnvironmentDiscovery"),
+    *_at("openenv.auto._discovery", "openenv.catalog.discovery", "get_discovery reset_discovery"),
     *_providers("openenv.core.containers.runtime"),
     *_at("openenv.core.containers.runtime", "openenv.providers.uv", "UVProvider"),
     *_providers("openenv.core.containers.runtime.providers"),

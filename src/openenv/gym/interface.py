@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import re
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from gymnasium import Space
 from pydantic import BaseModel, TypeAdapter
@@ -22,6 +17,7 @@ from openenv.client.conversation import persistently
 from openenv.client.effects import Sleep
 from openenv.client.endpoint import Endpoint
 from openenv.client.env_client import EnvClient
+from openenv.client.fetching import fetched
 from openenv.client.results import StepResult
 from openenv.env.models import Action, Observation
 from openenv.gym.codecs import codec_of, restored
@@ -137,7 +133,7 @@ def _named(client: AnyClient) -> str | None:
     if local is not None:
         return str(local.name)
     try:
-        card = _fetched(client._endpoint, "/metadata")
+        card = fetched(client._endpoint, "/metadata")
     except ConnectFailed:
         return None
     name = card.get("name") if isinstance(card, dict) else None
@@ -153,44 +149,9 @@ def _persistently_fetched(endpoint: Endpoint, path: str) -> Json:
             time.sleep(wanted.seconds)
             wanted = next(attempts)
         try:
-            return _fetched(endpoint, path)
+            return fetched(endpoint, path)
         except ConnectFailed as error:
             wanted = attempts.throw(error)
-
-
-def _fetched(endpoint: Endpoint, path: str) -> Json:
-    """What a server says at a path.
-
-    Raises:
-        ConnectFailed: it says nothing.
-    """
-    handlers = urllib.request.ProxyHandler({} if endpoint.is_local else None), _Redirects()
-    asked = urllib.request.Request(f"{endpoint.base_url}{path}", headers=dict(endpoint.headers))
-    try:
-        with urllib.request.build_opener(*handlers).open(
-            asked, timeout=endpoint.connect_timeout
-        ) as answer:
-            said: Json = json.load(answer)
-            return said
-    except urllib.error.HTTPError as error:
-        raise endpoint.failed(f"HTTP {error.code} for {path}", error.code) from error
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        raise endpoint.failed(getattr(error, "reason", error)) from error
-
-
-class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows as `Endpoint.moved` does: never out of TLS; another host gets no headers."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
-    ) -> urllib.request.Request | None:
-        old, new = urlsplit(req.full_url), urlsplit(newurl)
-        if new.scheme not in (old.scheme, "https"):
-            return None
-        moved = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if moved is not None and new[:2] != old[:2]:
-            moved.headers.clear()
-        return moved
 
 
 def _observation_fields(schema: Json) -> tuple[FieldsCodec[Any], tuple[str, ...]]:
