@@ -392,7 +392,8 @@ class _Connection(BaseHTTPRequestHandler):
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def _cut(self) -> None:
-        self.rfile.read1(_CHUNK)
+        if self.headers.get("Content-Length") or self.headers.get("Transfer-Encoding"):
+            self.rfile.read1(_CHUNK)
         self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:

@@ -342,7 +342,7 @@ def test_a_pull_request_whose_answer_is_lost_is_opened_once(
 def test_a_connection_that_is_cut_in_the_upload(
     served_hub: FakeHub, hub: Hub, project: Path
 ) -> None:
-    served_hub.fail("POST .*/commit/main", 0)
+    served_hub.fail("POST .*/commit/main", 0, times=3)
     made = deployment(hub, project)
     with pytest.raises(
         ProjectError, match=r"the connection to http://127\S+ failed .*run the same"
@@ -352,9 +352,16 @@ def test_a_connection_that_is_cut_in_the_upload(
     assert push(hub, project)["commit_url"]
 
 
+def test_a_connection_that_is_cut_once(served_hub: FakeHub, hub: Hub, project: Path) -> None:
+    for route in ("GET .*/tiny_env", "POST /api/repos", "POST .*/preupload", "POST .*/commit"):
+        served_hub.fail(route, 0)
+    assert push(hub, project)["commit_url"]
+    assert set(served_hub.spaces[SPACE].files) == PUBLISHED | KEPT
+
+
 def test_a_hub_that_nobody_runs(project: Path) -> None:
     with pytest.raises(ProjectError, match=r"the connection to http://127.0.0.1:9 failed"):
-        Hub("http://127.0.0.1:9", TOKEN).account()
+        Hub("http://127.0.0.1:9", TOKEN, pause_s=0.01).account()
 
 
 def test_a_server_that_is_no_hub(served_hub: FakeHub, hub: Hub, project: Path) -> None:

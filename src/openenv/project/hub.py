@@ -222,7 +222,7 @@ class Hub:
         return self._ask(f"look at {repo_id}", look)
 
     def _ask(self, what: str, call: Callable[[], _T], attempts: int = _ATTEMPTS) -> _T:
-        """Performs a call; one that the Hub is too busy for is repeated."""
+        """Performs a call; one that the Hub is too busy for, or that got lost, is repeated."""
         for attempt in range(1, attempts + 1):
             try:
                 return call()
@@ -230,7 +230,7 @@ class Hub:
                 pause = pause_asked_for(error, self._pause_s * 2 ** (attempt - 1))
                 if pause is None or pause > _LONGEST_PAUSE_S or attempt == attempts:
                     raise explained(error, what, self.endpoint) from error
-                self._told(f"the Hub is busy, trying again in {pause:.0f} s")
+                self._told(f"the Hub did not answer to that, trying again in {pause:.0f} s")
                 time.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 

@@ -49,7 +49,7 @@ def explained(error: Exception, what: str, endpoint: str) -> ProjectError:
         return _refusal(404 if _is_missing(error) else status, error, what, endpoint)
     if type(error).__name__ == "OfflineModeIsEnabled":
         return ProjectError(f"cannot {what}: HF_HUB_OFFLINE is set; unset it")
-    if type(error).__module__.partition(".")[0] in _TRANSPORTS:
+    if _is_of_the_connection(error):
         told = _line(str(error)) or type(error).__name__
         return ProjectError(
             f"cannot {what}: the connection to {endpoint} failed ({told}); check the network, "
@@ -66,6 +66,8 @@ def explained(error: Exception, what: str, endpoint: str) -> ProjectError:
 def pause_asked_for(error: Exception, default_s: float) -> float | None:
     """How long to wait before a request is repeated, in seconds; `None` if that is of no use."""
     telling: Any = _telling(error)
+    if _is_of_the_connection(telling) and "Timeout" not in type(telling).__name__:
+        return default_s
     if _status(telling) not in _BUSY:
         return None
     asked = telling.response.headers.get("Retry-After", "")
@@ -88,10 +90,14 @@ def _telling(error: Exception) -> Exception:
     """Of a chain of `raise … from …`, the first that tells of a refusal or of a connection."""
     link: BaseException | None = error
     while isinstance(link, Exception):
-        if _status(link) is not None or type(link).__module__.partition(".")[0] in _TRANSPORTS:
+        if _status(link) is not None or _is_of_the_connection(link):
             return link
         link = link.__cause__
     return error
+
+
+def _is_of_the_connection(error: Exception) -> bool:
+    return _status(error) is None and type(error).__module__.partition(".")[0] in _TRANSPORTS
 
 
 def _status(error: Exception) -> int | None:
