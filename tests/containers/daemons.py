@@ -69,7 +69,7 @@ def own_daemon(number: int, disk: str | None = None) -> Iterator[Daemon]:
         data = daemon.home / "data"
         data.mkdir(parents=True)
         if disk is not None:
-            tmpfs = ["mount", "-t", "tmpfs", "-o", f"size={disk}", "openenv-test", data]
+            tmpfs = ["mount", "-t", "tmpfs", "-o", f"size={disk}", "openenv-test", str(data)]
             subprocess.run(tmpfs, check=True, timeout=60)
         try:
             daemon.start()

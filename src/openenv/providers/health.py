@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 from openenv.protocol.errors import NotReady, ProviderError
 
@@ -40,8 +40,6 @@ def wait_until_healthy(
         NotReady: the time is over; the text has the last answer.
         ProviderError: the server died.
     """
-    probe = Request(f"{url.rstrip('/')}/health", headers=dict(headers or {}))
-    opener = _opener(url)
     deadline = time.monotonic() + timeout_s
     look_at = time.monotonic() + LOOK_S
     answer = "nothing answered"
@@ -49,7 +47,7 @@ def wait_until_healthy(
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             break
-        answer = _ask(opener, probe, min(ANSWER_S, remaining))
+        answer = ask(url, min(ANSWER_S, remaining), headers)
         if answer == "":
             return
         if time.monotonic() >= look_at:
@@ -75,10 +73,12 @@ def _check(is_alive: Callable[[], str | None]) -> None:
         raise ProviderError(why)
 
 
-def _ask(opener: OpenerDirector, probe: Request, timeout_s: float) -> str:
-    """Empty if the answer is healthy, else what came instead."""
+def ask(url: str, timeout_s: float = ANSWER_S, headers: Mapping[str, str] | None = None) -> str:
+    """Asks a server once for its health: empty if it has it, else what came instead."""
+    question = Request(f"{url.rstrip('/')}/health", headers=dict(headers or {}))
+    opener = build_opener(ProxyHandler({})) if is_loopback(url) else build_opener()
     try:
-        with opener.open(probe, timeout=timeout_s) as answer:
+        with opener.open(question, timeout=timeout_s) as answer:
             answer.read(MAX_BODY_BYTES)
             return "" if answer.status == 200 else f"it answered {answer.status}"
     except HTTPError as error:
@@ -86,10 +86,6 @@ def _ask(opener: OpenerDirector, probe: Request, timeout_s: float) -> str:
         return f"it answered {error.code}"
     except (OSError, http.client.HTTPException) as error:
         return str(error) or type(error).__name__
-
-
-def _opener(url: str) -> OpenerDirector:
-    return build_opener(ProxyHandler({})) if is_loopback(url) else build_opener()
 
 
 def is_loopback(url: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from openenv.protocol.errors import NotReady, ProviderError
 from openenv.providers.engine import Engine
-from openenv.providers.health import wait_until_healthy
+from openenv.providers.health import ask
 from openenv.providers.provider import LOG_LINES, Running
 
 LOOPBACK = "127.0.0.1"
@@ -18,7 +18,6 @@ FAILURES = 3
 """After so many failed tasks and none that runs, a service is given up."""
 REMOVAL_S = 60.0
 PAUSE_S = 0.2
-LEAST_S = 1.0
 
 
 class SwarmService(Running):
@@ -35,6 +34,7 @@ class SwarmService(Running):
         self._engine = engine
         self._image = image
         self._endpoint_mode = endpoint_mode
+        self._lacking = "none of its tasks runs"
         self.replicas = replicas
         self.name = f"openenv-{uuid.uuid4().hex[:12]}"
         super().__init__()
@@ -74,8 +74,7 @@ class SwarmService(Running):
             ProviderError: its tasks fail.
         """
         with self._telling_its_log():
-            self._until(lambda: bool(self.urls()), time.monotonic() + timeout_s)
-            self.url = self.urls()[0]
+            self.url = self._until(self.urls, time.monotonic() + timeout_s)[0]
 
     def problem(self) -> str | None:
         """Why it cannot become healthy: it is gone, or its tasks fail again and again."""
@@ -97,25 +96,32 @@ class SwarmService(Running):
         return "\n".join([*states, *answer.stdout.splitlines(), *answer.stderr.splitlines()])
 
     def _wait(self, timeout_s: float) -> None:
-        deadline = time.monotonic() + timeout_s
-        self._until(lambda: len(self._running()) == self.replicas, deadline)
-        urls = self.urls()
-        for url in urls:
-            remaining = max(LEAST_S, deadline - time.monotonic())
-            wait_until_healthy(url, remaining, is_alive=self.problem)
+        urls = self._until(self._healthy_urls, time.monotonic() + timeout_s)
         if self.url not in urls:
             self.url = urls[0]
 
-    def _until(self, holds: Callable[[], bool], deadline: float) -> None:
-        while not holds():
+    def _healthy_urls(self) -> list[str]:
+        """All addresses if all replicas run and are healthy, else none."""
+        urls = self.urls()
+        running = len(self._running())
+        self._lacking = f"{running} of {self.replicas} replicas run"
+        if running != self.replicas or not urls:
+            return []
+        for url in urls:
+            if answer := ask(url):
+                self._lacking += f", but of {url}/health, {answer}"
+                return []
+        return urls
+
+    def _until(self, find: Callable[[], list[str]], deadline: float) -> list[str]:
+        """What is found at last."""
+        while not (found := find()):
             if why := self.problem():
                 raise ProviderError(why)
             if time.monotonic() > deadline:
-                raise NotReady(
-                    f"{len(self._running())} of {self.replicas} replicas of service {self.name} "
-                    f"run, and the time is over"
-                )
+                raise NotReady(f"service {self.name} is not ready in time: {self._lacking}")
             time.sleep(PAUSE_S)
+        return found
 
     def _running(self) -> list[dict[str, Any]]:
         return [
