@@ -12,7 +12,9 @@ from openenv.cli.commands.collect import collect
 from openenv.cli.commands.deploy import deploy
 from openenv.cli.commands.fork import fork
 from openenv.cli.commands.eject import eject
+from openenv.cli.commands.info import info
 from openenv.cli.commands.init import init
+from openenv.cli.commands.list import list_environments
 from openenv.cli.commands.push import push
 from openenv.cli.commands.requirements import requirements
 from openenv.cli.commands.serve import serve
@@ -37,6 +39,8 @@ app.command()(validate)
 app.command()(push)
 app.command()(fork)
 app.command()(collect)
+app.command("list")(list_environments)
+app.command()(info)
 app.add_typer(skills, name="skills")
 
 

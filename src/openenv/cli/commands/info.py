@@ -1,0 +1,54 @@
+"""`openenv info`: what one environment takes and gives, and how to use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from openenv.project.card import Card
+
+
+def info(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|URL|TARGET",
+            help="An installed environment, a server's address or a Space's page, or what "
+            "`openenv serve` takes.",
+        ),
+    ] = ".",
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Show what an environment takes and gives, its limits, and how to use it."""
+    from openenv.cli.output import answer
+    from openenv.project.card import card_of
+
+    card = card_of(target)
+    answer(card.to_json(), as_json, _lines(card))
+
+
+def _lines(card: Card) -> Iterator[str]:
+    from openenv.project.card import field_lines
+
+    yield f"{card.name} {card.version or ''}".rstrip() + f"  ({card.source})"
+    if card.description:
+        yield f"  {card.description}"
+    if card.client:
+        yield f"  client: {card.client}"
+    for name, value in card.limits.items():
+        yield f"  {name}: {value}"
+    for part, schema in card.schemas.items():
+        yield ""
+        yield f"{part} {schema.get('title', '')}".rstrip()
+        lines = list(field_lines(schema))
+        yield from (f"  {line}" for line in lines or ["no fields of its own"])
+    if card.usage:
+        yield ""
+        yield "Use it:"
+        yield from (f"  {line}".rstrip() for line in card.usage)
+    for problem in card.problems:
+        yield ""
+        yield f"Problem: {problem}"

@@ -1,0 +1,251 @@
+"""What there is to say of one environment: an installed one, a running one, or a project."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from openenv import settings
+from openenv.catalog.installed import EnvironmentInfo, find
+from openenv.catalog.manifest import MANIFEST, read_manifest
+from openenv.client.endpoint import Endpoint, normalised
+from openenv.client.fetching import fetched
+from openenv.client.spaces import Space
+from openenv.env.models import Action, Observation, State
+from openenv.protocol.errors import ConnectFailed, Json
+from openenv.server.info import json_schema, schemas
+
+ANSWER_S = 10.0
+"""How long a server may take to answer, in seconds."""
+_PARTS = ("action", "observation", "state")
+_COMMON = frozenset({*Action.model_fields, *Observation.model_fields, *State.model_fields})
+
+
+@dataclass(frozen=True)
+class Card:
+    """One environment.
+
+    Attributes:
+        name: its own.
+        source: where it was found: a distribution, an address or a path.
+        version: its own, if it says one.
+        description: a line for people.
+        client: the module and the class of its client, as `module:Class`.
+        schemas: what crosses the wire, as JSON schemas: `action`, `observation`, `state`.
+        limits: what bounds it, by name.
+        usage: a program, or the commands, that use it.
+        problems: what could not be told, and why.
+    """
+
+    name: str
+    source: str
+    version: str | None = None
+    description: str | None = None
+    client: str | None = None
+    schemas: Json = field(default_factory=dict)
+    limits: Json = field(default_factory=dict)
+    usage: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def to_json(self) -> Json:
+        """The same as JSON takes it."""
+        return asdict(self)
+
+
+def card_of(target: str) -> Card:
+    """What there is to say of an environment.
+
+    Args:
+        target: the address of a server or the page of a Space; what `openenv serve` takes; or the
+            name of an environment that is installed.
+
+    Raises:
+        ConnectFailed: nothing answers at the address.
+        ConfigurationError: no environment is called that, or the project has a fault.
+    """
+    if "://" in target:
+        return _running(target)
+    path = Path(target)
+    if path.suffix == ".py" or ":" in target or (path.is_dir() and _is_meant(path, target)):
+        return _project(target, path)
+    return _installed(find(target))
+
+
+def _is_meant(directory: Path, target: str) -> bool:
+    """Whether a directory is meant, and not an environment that happens to be called alike."""
+    return (directory / MANIFEST).is_file() or not target.isidentifier()
+
+
+# ── a server ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _running(url: str) -> Card:
+    page = "huggingface.co/" in url or "hf.co/" in url
+    base_url = Space.named(url).url if page else normalised(url)
+    at = Endpoint(base_url, settings.client_headers(None), connect_timeout=ANSWER_S)
+    health = fetched(at, "/health")
+    card, problems = _told(at, "/metadata")
+    published, others = _told(at, "/schema")
+    known = {part: published[part] for part in _PARTS if part in published}
+    return Card(
+        name=str(card.get("name") or "environment"),
+        source=base_url,
+        version=card.get("version"),
+        description=card.get("description"),
+        schemas=known,
+        limits={k: v for k, v in health.items() if k not in ("status", "service")},
+        usage=[
+            "from openenv import GenericEnvClient",
+            "",
+            f'with GenericEnvClient(base_url="{base_url}") as env:',
+            "    result = env.reset()",
+            f"    result = env.step({_sample(known.get('action', {}))})",
+        ],
+        problems=problems + others,
+    )
+
+
+def _told(at: Endpoint, path: str) -> tuple[Json, list[str]]:
+    """What a server says at a path; servers need not say everything."""
+    try:
+        said = fetched(at, path)
+    except ConnectFailed as error:
+        return {}, [str(error)]
+    return (said, []) if isinstance(said, dict) else ({}, [f"{path} is no JSON object"])
+
+
+# ── a project ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _project(target: str, path: Path) -> Card:
+    from openenv.project.supervise import as_app
+    from openenv.project.target import resolve
+
+    manifest = read_manifest(path) if (path / MANIFEST).is_file() else None
+    app = as_app(resolve(target))
+    server = getattr(getattr(app, "state", None), "openenv", None)
+    if server is None:
+        return Card(
+            name=manifest.name if manifest else target,
+            source=target,
+            usage=[f"openenv serve {target}"],
+            problems=["it is an app of another kind: what crosses its wire is not known"],
+        )
+    return Card(
+        name=manifest.name if manifest else server.spec.name,
+        source=str(path.resolve()) if path.exists() else target,
+        version=manifest.version if manifest else None,
+        description=manifest.description if manifest else None,
+        schemas=schemas(server.spec).model_dump(include=set(_PARTS)),
+        limits={"max_sessions": server.max_concurrent_envs, "host": server.host_kind},
+        usage=[f"openenv serve {target}"],
+    )
+
+
+# ── a package ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _installed(environment: EnvironmentInfo) -> Card:
+    problems = [environment.problem] if environment.problem else []
+    described: Json = {}
+    usage: list[str] = []
+    client = f"{environment.client_module_path}:{environment.client_class_name}"
+    try:
+        found = environment.get_client_class()
+        action = environment.get_action_class()
+        described = {
+            "action": json_schema(action),
+            "observation": json_schema(environment.get_observation_class()),
+        }
+        client = f"{found.__module__}:{found.__name__}"
+        usage = _program(environment, found, action, described["action"])
+    except ImportError as error:
+        problems.append(str(error))
+    return Card(
+        name=environment.name,
+        source=f"{environment.package_name} {environment.version}",
+        version=(environment.manifest or {}).get("version", environment.version),
+        description=environment.description,
+        client=client,
+        schemas=described,
+        limits={"image": environment.default_image},
+        usage=usage,
+        problems=problems,
+    )
+
+
+def _program(
+    environment: EnvironmentInfo, client: type[Any], action: type[Any], schema: Json
+) -> list[str]:
+    homes: dict[str, list[str]] = {}
+    for needed in (action, client):
+        homes.setdefault(_home(needed, environment.package), []).append(needed.__name__)
+    imports = [f"from {home} import {', '.join(names)}" for home, names in homes.items()]
+    fields = ", ".join(f"{name}={value!r}" for name, value in _sample(schema).items())
+    return [
+        *imports,
+        "",
+        f'with {client.__name__}.from_docker_image("{environment.default_image}") as env:',
+        "    result = env.reset()",
+        f"    result = env.step({action.__name__}({fields}))",
+    ]
+
+
+def _home(needed: type[Any], package: str) -> str:
+    """Where people import a class from: the package itself, if it is there."""
+    at_the_top = getattr(importlib.import_module(package), needed.__name__, None)
+    return package if at_the_top is needed else needed.__module__
+
+
+# ── schemas, for people ───────────────────────────────────────────────────────────────────────────
+
+
+def field_lines(schema: Json) -> Iterator[str]:
+    """The fields of a model, a line each: `amount: integer = 1  how much`.
+
+    What every action, observation or state has is left out.
+    """
+    choices = schema.get("oneOf") or schema.get("anyOf")
+    if choices:
+        yield "one of " + ", ".join(_type_of(choice) for choice in choices)
+        schema = {}
+    required = schema.get("required", ())
+    for name, field_schema in schema.get("properties", {}).items():
+        if name in _COMMON:
+            continue
+        optional = name not in required and "default" in field_schema
+        default = f" = {field_schema['default']!r}" if optional else ""
+        said = f"  {field_schema['description']}" if field_schema.get("description") else ""
+        yield f"{name}: {_type_of(field_schema)}{default}{said}"
+
+
+def _type_of(schema: Json) -> str:
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "enum" in schema or "const" in schema:
+        return " | ".join(repr(value) for value in schema.get("enum", [schema.get("const")]))
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    if choices:
+        return " | ".join(_type_of(choice) for choice in choices)
+    if isinstance(schema.get("items"), dict):
+        return f"array of {_type_of(schema['items'])}"
+    kinds = schema.get("type", "anything")
+    return " | ".join(kinds) if isinstance(kinds, list) else str(kinds)
+
+
+def _sample(schema: Json) -> Json:
+    """The fields that an action must have, with a value of their type."""
+    values = {"string": "…", "integer": 0, "number": 0.0, "boolean": False, "array": []}
+    properties = schema.get("properties", {})
+    return {name: _first(properties.get(name, {}), values) for name in schema.get("required", ())}
+
+
+def _first(schema: Json, values: Json) -> Any:
+    if schema.get("enum"):
+        return schema["enum"][0]
+    if "minimum" in schema:
+        return schema["minimum"]
+    return values.get(str(schema.get("type")), {})
