@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def deploy(wanted: Wanted, where: Where) -> Deployed:
     began = time.monotonic()
     cluster = connect(where.kubeconfig, where.context, where.namespace)
     try:
-        workload = plan(wanted, cluster.namespace)
+        workload = replace(plan(wanted, cluster.namespace), launch=uuid.uuid4().hex)
         service = apply(cluster, workload)
         pods = wait_until_ready(cluster, workload, workload.options.replicas, wanted.timeout_s)
     finally:

@@ -158,6 +158,13 @@ class KubernetesProvider(ContainerStarter):
         self._connecting = threading.Lock()
         self._connected: Cluster | None = None
 
+    def launch(self, launch: Launch) -> KubernetesRunning:
+        """Creates a workload's objects and waits until all its pods serve; see `Provider`."""
+        running = self.begin(launch)
+        with unless_failed(running):
+            running.wait_until_healthy(launch.ready_timeout_s)
+        return running
+
     def begin(self, launch: Launch) -> KubernetesRunning:
         """Creates a workload's objects; see `ContainerStarter`."""
         _refuse_what_is_no_image(launch)

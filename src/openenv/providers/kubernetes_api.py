@@ -246,6 +246,8 @@ class Cluster:
             raise refusal(error.status or 0, error.body or error.reason, error.headers) from None
         except HTTPError as error:
             raise ClusterError(f"the cluster's API server cannot be reached: {error}") from None
+        except ValueError as error:  # the client's own look at what is sent
+            raise ClusterError(f"this is no object of Kubernetes: {error}", 422) from None
         if 200 <= response.status < 300:
             return response
         with response:

@@ -23,6 +23,8 @@ def connect(
     Raises:
         NotAvailable: the client is not installed, or there is no such configuration.
     """
+    from yaml import YAMLError
+
     try:
         from kubernetes import client
         from kubernetes.config import ConfigException
@@ -33,7 +35,7 @@ def connect(
     configuration = client.Configuration()
     try:
         found = _configure(configuration, kubeconfig, context)
-    except (ConfigException, OSError, ValueError) as error:
+    except (ConfigException, OSError, ValueError, YAMLError) as error:
         raise NotAvailable(
             f"there is no cluster to talk to: {error}; `kubectl config get-contexts` lists those "
             "that this machine knows, KUBECONFIG or kubeconfig= names another file"

@@ -14,6 +14,7 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -86,22 +87,22 @@ class Forward:
         server = await asyncio.start_server(self._accept, sock=self._listening)
         await self._ended.wait()
         server.close()
-        for connection in self._connections:
-            connection.cancel()
-        if self._connections:
-            await asyncio.wait(self._connections, timeout=CLOSE_S)
+        await _end(self._connections)
+        await _end(asyncio.all_tasks() - {asyncio.current_task()})
+        await asyncio.sleep(0)  # a transport closes at the loop's next turn
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = asyncio.current_task()
         assert connection is not None
-        if len(self._connections) < MAX_CONNECTIONS:
-            self._connections.add(connection)
-            connection.add_done_callback(self._connections.discard)
-            with suppress(asyncio.CancelledError):
-                await self._carry(reader, writer)
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
+        with suppress(asyncio.CancelledError, OSError):  # streams take a cancelled task for a fault
+            try:
+                if len(self._connections) < MAX_CONNECTIONS:
+                    self._connections.add(connection)
+                    await self._carry(reader, writer)
+            finally:
+                self._connections.discard(connection)
+                writer.close()
+                await writer.wait_closed()
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, from a pod's choice to the end of either side."""
@@ -140,6 +141,15 @@ class Forward:
         path = f"/api/v1/namespaces/{self._workload.namespace}/pods/{pod}/portforward"
         port = self._workload.options.container_port
         return f"{host}{path}?ports={port}", {"Authorization": token} if token else {}
+
+
+async def _end(tasks: Iterable[asyncio.Task[Any] | None]) -> None:
+    """Cancels tasks, and waits a while until they have ended."""
+    cancelled = [task for task in tasks if task is not None]
+    for task in cancelled:
+        task.cancel()
+    if cancelled:
+        await asyncio.wait(cancelled, timeout=CLOSE_S)
 
 
 async def _first(*ways: Any) -> None:

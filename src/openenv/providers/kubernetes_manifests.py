@@ -147,9 +147,14 @@ class Workload:
                 "replicas": self.options.replicas,
                 "revisionHistoryLimit": 1,
                 "selector": {"matchLabels": self.selector},
-                "template": {"metadata": {"labels": self._labels()}, "spec": self._pod()},
+                "template": {"metadata": self._template_metadata(), "spec": self._pod()},
             }
         }
+
+    def _template_metadata(self) -> Json:
+        """With the launch's mark, so that pods are made anew when only a Secret has changed."""
+        marks = {"annotations": {LAUNCH: self.launch}} if self.launch else {}
+        return {"labels": self._labels(), **marks}
 
     def _service(self) -> Json:
         opened = self.options.access == "node-port"

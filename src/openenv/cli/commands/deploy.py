@@ -89,15 +89,10 @@ def k8s(
     if delete is not None:
         return _delete(deploying.only(delete, target, print_only), where, as_json)
     variables = deploying.parse_variables(env or ())
-    pods: dict[str, object] = {
-        "name": name,
-        "replicas": replicas,
-        "access": access,
-        "read_only_root": read_only,
-    }
-    pods |= {"image_pull_policy": pull, "image_pull_secrets": tuple(pull_secret or ())}
+    pods = {"replicas": replicas, "access": access, "read_only_root": read_only, "name": name}
+    pulls = {"image_pull_policy": pull, "image_pull_secrets": tuple(pull_secret or ())}
     limits = Resources(memory=memory, cpus=cpus)
-    wanted = deploying.Wanted(target or "", image, port, variables, limits, pods, timeout)
+    wanted = deploying.Wanted(target or "", image, port, variables, limits, pods | pulls, timeout)
     if print_only:
         return _print(deploying.plan(wanted, namespace or "default"), as_json)
     return _deploy(wanted, where, as_json)
