@@ -16,6 +16,8 @@ from openenv.settings import tool_environ
 _ASSIGNMENT = re.compile(r"^((?:--?[\w-]+=)?[A-Za-z_]\w*)=.*$", re.DOTALL)
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 MAX_TOLD = 2000
+REAPED_S = 10.0
+"""How long a tool that was killed may take to be gone."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def run(
         finally:
             if process.returncode is None:
                 kill_group(process.pid)
+                process.wait(REAPED_S)
     completed = Completed(stdout, stderr, process.returncode)
     if check and completed.code != 0:
         raise ProviderError(failure(args, completed, env))

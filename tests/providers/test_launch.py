@@ -1,0 +1,56 @@
+"""What can be asked for, and what cannot."""
+
+import pytest
+
+from openenv.protocol.errors import ProviderError
+from openenv.providers import Launch, Resources
+from openenv.providers.container_options import ContainerOptions, limits, variables
+
+
+def test_a_launch_shows_no_values() -> None:
+    assert "hunter2" not in repr(Launch(image="i", env_vars={"KEY": "hunter2"}))
+
+
+def test_limits() -> None:
+    assert limits(Resources()) == ["--memory=2g", "--memory-swap=2g", "--pids-limit=512"]
+    assert limits(Resources(memory=None, cpus=1.5, pids=None)) == ["--cpus=1.5"]
+
+
+def test_values_stay_off_the_command_line() -> None:
+    arguments, passed = variables({"TOKEN": "a", "PATH": "/b", "DOCKER_HOST": "c", "no_proxy": "d"})
+    assert arguments == ["--env=PATH=/b", "--env=DOCKER_HOST=c", "--env=no_proxy=d", "--env=TOKEN"]
+    assert passed == {"TOKEN": "a"}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"colour": 1}, "no option colour; its options are cap_add, command, container_port"),
+        ({"network": "none"}, "publishes no port"),
+        ({"pull": "sometimes"}, "missing, always or never"),
+    ],
+)
+def test_options_that_are_refused(options: dict[str, object], told: str) -> None:
+    with pytest.raises(ProviderError, match=told):
+        ContainerOptions.of(options)
+
+
+def test_an_unknown_option_is_a_wrong_argument() -> None:
+    with pytest.raises(ValueError, match="no option"):
+        ContainerOptions.of({"colour": 1})
+
+
+def test_options_become_arguments() -> None:
+    options = ContainerOptions.of(
+        {
+            "read_only": True,
+            "user": "1:1",
+            "runtime": "runsc",
+            "volumes": {"/a": "/b:ro"},
+            "cap_add": ["CHOWN"],
+        }
+    )
+    assert options.arguments() == [
+        *("--user=1:1", "--runtime=runsc", "--read-only", "--tmpfs=/tmp"),
+        *("--volume=/a:/b:ro", "--cap-add=CHOWN"),
+    ]
