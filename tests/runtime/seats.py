@@ -62,11 +62,15 @@ async def serving(
     *,
     environ: dict[str, str] | None = None,
     clock: Callable[[], float] = time.monotonic,
+    typed: bool = True,
     **limits: Any,
 ) -> AsyncIterator[Sessions]:
-    """All sessions of one environment; none of them is left afterwards."""
+    """All sessions of one environment; none of them is left afterwards.
+
+    Its types are those of the worlds, unless they are its own.
+    """
     sessions = Sessions(
-        EnvSpec.of(env, Do, Seen),
+        EnvSpec.of(env, Do, Seen) if typed else EnvSpec.of(env),
         Limits(**{"close_grace": 5.0, **limits}),
         Housing(kind, environ={"PATH": os.environ["PATH"]} if environ is None else environ),
         clock=clock,

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from openenv.protocol.errors import EnvironmentFactoryError
 from openenv.protocol.messages import Reply
 from openenv.runtime.birth import Birth
+from openenv.runtime.confine import ConfineError
 from openenv.runtime.faults import text_of
 from openenv.runtime.host import BlockingCalls
 from openenv.runtime.pipe import decode_question, read_question, write_reply
@@ -75,6 +76,8 @@ def why_not(error: BaseException) -> str:
     """Why there is no environment, for people."""
     if isinstance(error, EnvironmentFactoryError):
         return error.message
+    if isinstance(error, ConfineError):
+        return str(error)
     return f"the environment could not be loaded: {type(error).__name__}: {text_of(error)}"
 
 

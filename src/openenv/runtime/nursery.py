@@ -17,6 +17,8 @@ from openenv.runtime.zygote import Unfit, Zygote
 
 logger = logging.getLogger("openenv.sessions")
 
+FORKS = sys.platform == "linux"
+"""Elsewhere, what the system's own libraries have started does not survive a fork."""
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 5.0
 ATTEMPTS = 3
@@ -42,14 +44,13 @@ class Nursery:
         self._birth = birth
         self._environ = environ
         self._patience_s = patience_s
-        self._forks = sys.platform == "linux"
         self._zygote: Zygote | None = None
         self._starting: asyncio.Task[Zygote] | None = None
         self._failures = 0
 
     def warm_up(self) -> None:
         """Begins to import the environment, so that the first session need not wait for it."""
-        if self._forks and (self._zygote is None or not self._zygote.is_alive):
+        if FORKS and (self._zygote is None or not self._zygote.is_alive):
             self._begin()
 
     async def bear(self, child: Offspring) -> bytes:
@@ -60,7 +61,7 @@ class Nursery:
             HostCrashed: importing it, or forking, killed the process.
             StepTimeout: importing it took too long.
         """
-        if not self._forks:
+        if not FORKS:
             await start_anew(child, self._environ)
             return self._birth.encode()
         for _ in range(ATTEMPTS):

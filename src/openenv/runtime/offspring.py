@@ -26,6 +26,8 @@ class Death:
     @property
     def cause(self) -> str:
         """The same in words."""
+        if self.why and self.code == 0:  # there never was one
+            return self.why
         return f"{self.why}, {_ended_by(self.code)}" if self.why else _ended_by(self.code)
 
 

@@ -31,6 +31,7 @@ class Watch(asyncio.SubprocessProtocol):
         """The process has died."""
         kill_group(self._transport.get_pid())
         self._ended(self._transport.get_returncode())
+        self._transport.close()
 
 
 def kill_group(pid: int) -> None:

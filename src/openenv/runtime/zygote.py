@@ -85,27 +85,26 @@ class Zygote:
             raise Unfit(event.text)
 
     async def fork(self, child: Offspring) -> None:
-        """Makes a session's process.
+        """Has a session's process made; it may be dead at once, as its `death` tells then.
 
         Raises:
-            ConnectionError: the zygote is dead.
+            ConnectionError: the zygote is dead, and has not been asked.
         """
         async with self._turns:
             if not self.is_alive:
                 raise ConnectionError("the zygote is gone")
             self._count += 1
             session = self._count
-            born = self._births[session] = asyncio.get_running_loop().create_future()
-            self._sessions[session] = child
-            child.born(lambda: self._order(Order.KILL, session))
             descriptors = (child.link.child_end.fileno(), child.stderr.child_end)
             self._order(Order.FORK, session, descriptors)
+            self._sessions[session] = child
+            child.born(lambda: self._order(Order.KILL, session))
+            born = self._births[session] = asyncio.get_running_loop().create_future()
             try:
                 await child.open()
                 await asyncio.wait_for(born, BIRTH_S)
             except asyncio.TimeoutError:
                 self.kill()
-                raise ConnectionError("the zygote hangs") from None
             finally:
                 self._births.pop(session, None)
 
@@ -117,7 +116,6 @@ class Zygote:
             await asyncio.wait([self._ended], timeout=END_S)
             self.kill()
             await self._ended
-            self._transport.close()
         if self._stderr is not None:
             await self._stderr.close()
 
@@ -176,4 +174,4 @@ class Zygote:
             child.died(death)
         for born in self._births.values():
             if not born.done():
-                born.set_exception(ConnectionError("the zygote died"))
+                born.set_result(None)

@@ -187,7 +187,8 @@ class Parent:
         os.dup2(stderr, 1)
         os.dup2(stderr, 2)
         os.close(stderr)
-
+        if (numpy_random := sys.modules.get("numpy.random")) is not None:
+            numpy_random.seed()  # Python's own generator sees to that itself
         refused = self._enter(cell, line)
 
         def build(_: bytes) -> Session:
