@@ -10,6 +10,7 @@ import typer
 from openenv.cli.commands.build import build
 from openenv.cli.commands.collect import collect
 from openenv.cli.commands.deploy import deploy
+from openenv.cli.commands.doctor import doctor
 from openenv.cli.commands.fork import fork
 from openenv.cli.commands.eject import eject
 from openenv.cli.commands.info import info
@@ -41,6 +42,7 @@ app.command()(fork)
 app.command()(collect)
 app.command("list")(list_environments)
 app.command()(info)
+app.command()(doctor)
 app.add_typer(skills, name="skills")
 
 
