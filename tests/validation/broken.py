@@ -145,7 +145,7 @@ class CountsNoSteps(OwnState):
 class StateOfAnotherKind(OwnState):
     @property
     def state(self) -> State:
-        return State.model_construct(episode_id=self.kept.episode_id, step_count="many")  # type: ignore[arg-type]
+        return State.model_construct(episode_id=self.kept.episode_id, step_count="many")
 
 
 # ── order ─────────────────────────────────────────────────────────────────────────────────────────
@@ -318,6 +318,6 @@ class BlocksTheLoop(Sound):
     number = itertools.count()
 
     def step(self, action: Push) -> Seen:
-        if next(self.number) == 20:  # the plan was played once then
+        if next(self.number) == 2:
             time.sleep(1.5)
         return super().step(action)

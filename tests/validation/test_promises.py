@@ -110,12 +110,7 @@ def test_given_actions_are_what_is_done() -> None:
 
 
 class Riddle(Action):
-    answer: str
-    kind: Any = None
-
-    model_config = {
-        "json_schema_extra": {"properties": {"answer": {"type": "string", "pattern": "^x$"}}}
-    }
+    answer: str = Field(pattern="^x$")
 
 
 class Riddles(Environment[Riddle, Observation, State]):

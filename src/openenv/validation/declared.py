@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from typing_extensions import Self
 
 from openenv.catalog.manifest import MANIFEST, Manifest, read_manifest, yaml_place
@@ -38,11 +38,12 @@ class Reward(_Block):
     floor_margin: float = Field(ge=0)
     variance_tolerance: float | None = Field(None, ge=0)
 
-    @model_validator(mode="after")
-    def _increases(self) -> Self:
-        if not self.range[0] < self.range[1]:
-            raise ValueError(f"the range must go up, got {list(self.range)}")
-        return self
+    @field_validator("range")
+    @classmethod
+    def _increases(cls, value: tuple[float, float]) -> tuple[float, float]:
+        if not value[0] < value[1]:
+            raise ValueError(f"the range must go up, got {list(value)}")
+        return value
 
 
 class Judge(_Block):
