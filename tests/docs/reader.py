@@ -27,6 +27,7 @@ ADDRESS = "http://localhost:8000"
 READY = re.compile(r"serving \S+ on (http://\S+)")
 EXPECTED = re.compile(r"^\s*print\(.*\)\s+# (?P<text>.+)$", re.MULTILINE)
 COMMAND_LIMIT_S = 20
+ELSEWHERE = ("fork", "push")
 
 
 class Reader:
@@ -97,11 +98,8 @@ class Reader:
             name, _, value = words.pop(0).partition("=")
             settings[name] = value
         match words:
-            case ["openenv", "serve", *arguments]:
-                get_command(app).commands["serve"].make_context("serve", list(arguments))  # type: ignore[attr-defined]
-                self._wanted = arguments, settings, output.partition(" on ")[0]
-            case ["openenv", *arguments]:
-                self._run([sys.executable, "-m", "openenv.cli", *arguments], output)
+            case ["openenv", name, *arguments]:
+                self._openenv(name, arguments, settings, output)
             case ["python", name]:
                 self._run([sys.executable, name], output)
             case ["curl", *_] if shutil.which("curl"):
@@ -112,6 +110,19 @@ class Reader:
                 pass
             case _:
                 raise AssertionError(f"{self.page.name} says {command!r}; who runs that?")
+
+    def _openenv(
+        self, name: str, arguments: list[str], settings: dict[str, str], output: str
+    ) -> None:
+        """Runs a command; one that changes something elsewhere is only parsed."""
+        if name == "serve":
+            _parse(name, arguments)
+            self._wanted = arguments, settings, output.partition(" on ")[0]
+        elif name in ELSEWHERE and "--dry-run" not in arguments:
+            _parse(name, arguments)
+        else:
+            addressed = [self._addressed(argument) for argument in (name, *arguments)]
+            self._run([sys.executable, "-m", "openenv.cli", *addressed], output)
 
     def _run(self, command: list[str], output: str) -> None:
         run = subprocess.run(
@@ -134,6 +145,10 @@ class Reader:
             assert said.startswith(greeting)
             self._wanted = None
         return text.replace(ADDRESS, self._url)
+
+
+def _parse(name: str, arguments: list[str]) -> None:
+    get_command(app).commands[name].make_context(name, list(arguments))  # type: ignore[attr-defined]
 
 
 def like(shown: str, said: str) -> bool:

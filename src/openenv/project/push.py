@@ -112,6 +112,11 @@ def prepare(options: PushOptions) -> Publication:
         ManifestError: its manifest cannot be used.
     """
     options.check()
+    if options.directory.is_file():
+        raise UsageProblem(
+            f"{options.directory} is a file; `openenv eject {options.directory}` makes the package "
+            "of it that can be published"
+        )
     if not options.directory.is_dir():
         raise UsageProblem(
             f"there is no directory {str(options.directory)!r}; give the one with the {MANIFEST}"

@@ -14,7 +14,9 @@ from openenv.cli.output import answer, next_steps, say, step
 if TYPE_CHECKING:
     from openenv.rollout.collect import Collection
 
-Env = Annotated[str, typer.Argument(help="What is played, as FAMILY:VARIANT; it is recorded.")]
+Env = Annotated[
+    str, typer.Argument(metavar="ENV", help="What is played, as FAMILY:VARIANT; it is recorded.")
+]
 BaseUrl = Annotated[str, typer.Option("--base-url", help="The server that plays it.")]
 OutputDir = Annotated[Path, typer.Option("--output-dir", "-o", help="Where the files go.")]
 NumEpisodes = Annotated[int, typer.Option("--num-episodes", "-n", min=1, help="How many.")]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from openenv.project.hub import Hub
     from openenv.project.push import Publication, PushOptions
 
-Directory = Annotated[Path, typer.Argument(help="The environment's directory.")]
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The environment's directory.")]
 RepoId = Annotated[
     str | None,
     typer.Option(
