@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import threading
+import time
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from openenv.providers.provider import Running
 
 _ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+PATIENCE_S = 60.0
 _log = logging.getLogger(__name__)
 _running: dict[int, Running] = {}  # strong: who drops a server without stopping it has left it over
 
@@ -45,8 +47,12 @@ def arm() -> None:
 
 
 def stop_all() -> None:
-    """Stops every server that is left, whatever happens to one of them."""
+    """Stops every server that is left, whatever happens to one of them, for a minute at most."""
+    deadline = time.monotonic() + PATIENCE_S
     for running in list(_running.values()):
+        if time.monotonic() > deadline:
+            _log.warning("stopping servers takes too long; what is left ends later, or is reaped")
+            return
         try:
             running.stop()
         except ProviderError as error:

@@ -102,12 +102,19 @@ def kill_group(pid: int) -> None:
 
 def failure(args: Sequence[str], completed: Completed, env: Mapping[str, str] | None = None) -> str:
     """What to say of a command that failed: itself, its exit code and the end of its output."""
-    said = f"{completed.stdout.strip()}\n{completed.stderr.strip()}".strip()[-MAX_TOLD:]
+    said = redacted(f"{completed.stdout.strip()}\n{completed.stderr.strip()}".strip(), env)
+    return (
+        f"`{shown(args)}` failed with exit code {completed.code}: "
+        f"{said[-MAX_TOLD:] or 'it said nothing'}"
+    )
+
+
+def redacted(text: str, env: Mapping[str, str] | None = None) -> str:
+    """A text without the values of variables and without passwords."""
     for value in sorted((env or {}).values(), key=len, reverse=True):
         if len(value) > 3:  # a shorter one would tear holes into every other word
-            said = said.replace(value, "…")
-    said = without_passwords(said) or "it said nothing"
-    return f"`{shown(args)}` failed with exit code {completed.code}: {said}"
+            text = text.replace(value, "…")
+    return without_passwords(text)
 
 
 def shown(args: Sequence[str]) -> str:

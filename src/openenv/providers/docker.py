@@ -7,8 +7,9 @@ import time
 import uuid
 from typing import Any
 
-from openenv.protocol.errors import ProviderError
+from openenv.protocol.errors import NotAvailable, ProviderError
 from openenv.providers import leftovers, owner
+from openenv.providers.command import redacted
 from openenv.providers.container_options import (
     LOG_BYTES,
     ContainerOptions,
@@ -23,6 +24,8 @@ from openenv.providers.provider import LOG_LINES, Running, unless_failed
 LOOPBACK = "127.0.0.1"
 GRACE_S = 5
 """How long a server may take to end by itself."""
+STOP_S = 30.0
+"""How long the engine may take to let it, before it is removed all the same."""
 REMOVAL_S = 30.0
 ATTEMPTS = 5
 """How often a port that the engine chose may turn out to be taken."""
@@ -78,7 +81,7 @@ class Container(Running):
         if answer.code == 0:
             return None
         self._engine.ping()
-        return answer.stderr.strip()
+        return redacted(answer.stderr.strip(), passed)
 
     def _published(self, container_port: int) -> int:
         ports = (self._inspect().get("NetworkSettings") or {}).get("Ports") or {}
@@ -118,11 +121,12 @@ class Container(Running):
     def _end(self) -> None:
         """Gives it time to end by itself, and removes it in any case."""
         try:
-            self._engine.call(
-                *("stop", f"--time={GRACE_S}", self.name), timeout_s=GRACE_S + CALL_S, check=False
-            )
-        finally:
-            self._remove()
+            self._engine.call("stop", f"--time={GRACE_S}", self.name, timeout_s=STOP_S, check=False)
+        except NotAvailable:
+            raise
+        except ProviderError:  # that took too long: removing is what counts
+            pass
+        self._remove()
 
     def _remove(self) -> None:
         deadline = time.monotonic() + REMOVAL_S

@@ -175,12 +175,7 @@ def _check_project(project: str) -> None:
 
 def _clone(url: str, directory: Path) -> str:
     """Clones `git+URL` or `git+URL@REVISION`; the directory of the clone."""
-    source = url.removeprefix("git+")
-    head, at, revision = source.rpartition("@")
-    if at and "/" not in revision and "/" in head.partition("://")[2]:
-        source = head
-    else:
-        revision = ""
+    source, revision = _split_revision(url.removeprefix("git+"))
     branch = [f"--branch={revision}"] if revision else []
     run(
         ["git", "clone", "--quiet", "--depth=1", *branch, "--", source, str(directory)],
@@ -188,3 +183,11 @@ def _clone(url: str, directory: Path) -> str:
         env={"GIT_TERMINAL_PROMPT": "0"},
     )
     return str(directory)
+
+
+def _split_revision(source: str) -> tuple[str, str | None]:
+    """An address and the branch or tag behind it, which stands after the last `@` of its path."""
+    scheme, _, rest = source.partition("://")
+    host, slash, path = rest.partition("/")
+    path, _, revision = path.partition("@")
+    return f"{scheme}://{host}{slash}{path}", revision or None
