@@ -44,9 +44,8 @@ def tiny(tmp_path: Path) -> Path:
 
 
 def launch(project: Path, /, **said: Any) -> Running:
-    return ProcessProvider().launch(
-        Launch(**{"project": project, "ready_timeout_s": LONG_S} | said)
-    )
+    every: dict[str, Any] = {"project": project, "ready_timeout_s": LONG_S, **said}
+    return ProcessProvider().launch(Launch(**every))
 
 
 def reset(url: str) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def _on_signal(number: int, _frame: FrameType | None) -> None:
     os.kill(os.getpid(), number)
 
 
+arm()  # what is started in another thread later could not
 atexit.register(stop_all)
 if hasattr(
     os, "register_at_fork"
