@@ -29,7 +29,7 @@ _UNREACHABLE = re.compile(
 )
 _NO_BASE = re.compile(
     r"pull access denied|manifest unknown|failed to resolve source metadata|error pulling image"
-    r"|Get \"?https://\S+/v2/",
+    r"|Get \"?https?://\S+/v2/",
     re.IGNORECASE,
 )
 
