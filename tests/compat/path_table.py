@@ -176,6 +176,9 @@ TABLE: list[Row] = [
     *_at("openenv.core.containers.runtime", "openenv.providers.uv", "UVProvider"),
     *_providers("openenv.core.containers.runtime.providers"),
     *_at("openenv.core.containers.runtime.uv_provider", "openenv.providers.uv", "UVProvider"),
+    *_at(
+        "openenv.core.containers.runtime.uv_provider", "openenv.providers.peer", "RuntimeProvider"
+    ),
     *_pending("openenv.core.rubrics", RUBRICS, "Rubric"),
     *_pending("openenv.core.evals", EVALS, "EvalHarness"),
     *_pending("openenv.core.tools", TOOLS, "GitServerClient PyExecutor"),

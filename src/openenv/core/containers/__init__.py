@@ -1,1 +1,3 @@
 """Where environments run."""
+
+__all__ = ()
