@@ -11,8 +11,8 @@ from openenv.cli.commands.build import build
 from openenv.cli.commands.collect import collect
 from openenv.cli.commands.deploy import deploy
 from openenv.cli.commands.doctor import doctor
-from openenv.cli.commands.fork import fork
 from openenv.cli.commands.eject import eject
+from openenv.cli.commands.fork import fork
 from openenv.cli.commands.info import info
 from openenv.cli.commands.init import init
 from openenv.cli.commands.list import list_environments
