@@ -28,6 +28,7 @@ from openenv.runtime.confine.confinement import (
 )
 from openenv.runtime.confine.features import FEATURES, Features
 from openenv.runtime.confine.keeper import prepare, reap
+from openenv.runtime.confine.privileges import shield
 from openenv.runtime.confine.survey import probe
 
 __all__ = [
@@ -43,4 +44,5 @@ __all__ = [
     "prepare",
     "probe",
     "reap",
+    "shield",
 ]

@@ -16,6 +16,7 @@ from openenv.runtime.confine.entrance import Entrance
 from openenv.runtime.confine.features import Features
 from openenv.runtime.confine.keeper import close_descriptors
 from openenv.runtime.confine.layout import layout_of
+from openenv.runtime.confine.leftovers import Names
 from openenv.runtime.confine.namespaces import fork_into_pid_namespace
 from openenv.runtime.confine.privileges import pidfd
 from openenv.runtime.confine.root import HOME
@@ -29,13 +30,11 @@ class Cell:
             takes over, 128 + n if signal n killed the session. 0 until `fork`, and in the child.
     """
 
-    _count = 0
-
     def __init__(self, confinement: Confinement, features: Features, groups: Groups) -> None:
         self._confinement = confinement
         self._features = features
         self._groups = groups
-        self._directory = None if "mountns" in features else tempfile.mkdtemp(prefix="openenv-")
+        self._directory: str | None = None
         self._zygote = -1
         self.pid = 0
 
@@ -46,12 +45,15 @@ class Cell:
         Raises:
             ConfineError: the kernel refuses.
         """
-        cls._count += 1
-        name = f"openenv-{os.getpid()}-{cls._count}"
+        name = Names.new()
         with promised("cgroups"):
             groups = Groups.make(name, confinement, _controllers(confinement, features))
         layout_of(confinement)  # found out here, it is known to every child
-        return cls(confinement, features, groups)
+        cell = cls(confinement, features, groups)
+        if "mountns" not in features:
+            cell._directory = os.path.join(tempfile.gettempdir(), name)
+            os.mkdir(cell._directory, 0o700)
+        return cell
 
     def fork(self) -> int:
         """Like `os.fork`. Nothing is confined in the child until it calls `enter`.

@@ -174,7 +174,7 @@ class _Numbers:
     def _read(self, name: str) -> str | None:
         if name not in self._files:
             return None
-        with open(os.path.join(self._files[name], name), encoding="ascii") as file:
+        with open(os.path.join(self._files[name], name), encoding="utf-8") as file:
             return file.read()
 
 
@@ -261,5 +261,5 @@ def _processes(directory: str) -> list[int]:
 
 
 def _write(path: str, value: str) -> None:
-    with open(path, "w", encoding="ascii") as file:
+    with open(path, "w", encoding="utf-8") as file:
         file.write(value)

@@ -52,7 +52,7 @@ class Features:
         return Features(
             {name: how for name, how in self.available.items() if name not in gone},
             {**self.missing, **dict.fromkeys(gone, why)},
-            self.user_namespace,
+            self.user_namespace and "pidns" not in gone,
         )
 
     @property

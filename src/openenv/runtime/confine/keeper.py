@@ -14,8 +14,9 @@ from contextlib import suppress
 
 from openenv.runtime.confine import kernel
 from openenv.runtime.confine.features import Features
+from openenv.runtime.confine.leftovers import Names, sweep
 from openenv.runtime.confine.namespaces import enter_user_namespace
-from openenv.runtime.confine.privileges import die_with, pidfd
+from openenv.runtime.confine.privileges import die_with, pidfd, shield
 
 SIGNALLED = 128
 """Added to a signal's number, for the exit code of a process that may not be killed by it."""
@@ -34,10 +35,13 @@ def prepare(features: Features) -> None:
     Raises:
         OSError: the kernel refuses.
     """
+    Names.claim()
+    sweep()
     if features.user_namespace:
         _go_on_in_namespaces()
     elif "pidns" not in features:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        shield()
 
 
 def keep_session(*, is_first: bool) -> None:
@@ -56,7 +60,7 @@ def keep_session(*, is_first: bool) -> None:
         die_with(own)
         os.close(own)
         return
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    shield()
     close_descriptors(0)
     code = _wait_for(session)
     if not is_first:
@@ -83,7 +87,7 @@ def reap(known: Collection[int]) -> dict[int, int]:
             code = os.waitstatus_to_exitcode(status)
             ended[pid] = code if code <= SIGNALLED else SIGNALLED - code
     if kernel.is_subreaper():
-        _kill(pid for pid in _children("self") if int(pid) not in known)
+        _kill(pid for pid in _children(os.getpid()) if pid not in known)
     return ended
 
 
@@ -131,13 +135,13 @@ def _kill_all() -> None:
     """Kills all descendants of this process, and collects them."""
     with suppress(ChildProcessError):
         while True:
-            _kill(_children("self"))
+            _kill(_children(os.getpid()))
             os.wait()
 
 
-def _kill(pids: Iterable[str]) -> None:
+def _kill(pids: Iterable[int]) -> None:
     """Kills processes and their descendants, which are stopped first: one may fork meanwhile."""
-    seen: set[str] = set()
+    seen: set[int] = set()
     found = set(pids)
     while found - seen:
         for pid in found - seen:
@@ -148,15 +152,15 @@ def _kill(pids: Iterable[str]) -> None:
         _signal(pid, signal.SIGKILL)
 
 
-def _signal(pid: str, number: signal.Signals) -> None:
+def _signal(pid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
-        os.kill(int(pid), number)
+        os.kill(pid, number)
 
 
-def _children(pid: str) -> list[str]:
+def _children(pid: int) -> list[int]:
     """The children of a process; none if it has ended."""
     try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return file.read().split()
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+            return [int(child) for child in file.read().split()]
     except OSError:
         return []

@@ -47,7 +47,7 @@ def processes_of(uid: int) -> int:
 
 def _sizes() -> tuple[int, int]:
     """What this process has reserved now, and of that what it may write to, in bytes."""
-    with open("/proc/self/statm", encoding="ascii") as file:
+    with open("/proc/self/statm", encoding="utf-8") as file:
         fields = file.read().split()
     return int(fields[0]) * _PAGE, int(fields[5]) * _PAGE
 

@@ -43,13 +43,14 @@ def enter_user_namespace(flags: int = 0) -> None:
         OSError: the kernel refuses.
     """
     uid, gid = os.getuid(), os.getgid()
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or the files of the maps would not be its own
     kernel.unshare(kernel.CLONE_NEWUSER | flags)
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{uid} {uid} 1"),
         ("gid_map", f"{gid} {gid} 1"),
     ):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+        with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:
             file.write(text)
 
 

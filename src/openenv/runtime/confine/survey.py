@@ -14,6 +14,7 @@ from openenv.runtime.confine import cgroups, kernel, landlock, privileges, secco
 from openenv.runtime.confine.confinement import Confinement
 from openenv.runtime.confine.features import FEATURES, Features
 from openenv.runtime.confine.keeper import prepare
+from openenv.runtime.confine.leftovers import Names
 from openenv.runtime.confine.namespaces import (
     FLAGS,
     enter_namespaces,
@@ -53,10 +54,11 @@ def probe() -> Features:
 
 def main() -> None:
     """Prints what `probe` reads; in a process with one thread."""
-    print(json.dumps(asdict(_survey())))  # noqa: T201
+    print(json.dumps(asdict(survey())))  # noqa: T201
 
 
-def _survey() -> Features:
+def survey() -> Features:
+    """The same, found out by this process, which has one thread."""
     privileged = _complaint(partial(kernel.unshare, kernel.CLONE_NEWNS)) is None
     attempts = {name: _attempts(not privileged)[name] for name in FEATURES}
     complaints = {name: _complaint(attempt) for name, attempt in attempts.items()}
@@ -130,7 +132,7 @@ def _try_group(controller: str) -> None:
     if not any(controller in each.controllers for each in cgroups.hierarchies()):
         raise OSError("no control group with this controller can be made here")
     limits = Confinement(cpus=1)
-    groups = cgroups.Groups.make(f"openenv-survey-{os.getpid()}", limits, [controller])
+    groups = cgroups.Groups.make(Names.new(), limits, [controller])
     try:
         why = _complaint(groups.join)
     finally:
