@@ -189,11 +189,39 @@ def test_links_out_of_the_project_are_left_out(project: Path, tmp_path: Path) ->
     assert told == expected
 
 
+def test_folders_of_credentials_are_left_out_and_packages_are_not(project: Path) -> None:
+    write(project, {"secrets/db.txt": "", "server/credentials/a/b.txt": ""})
+    write(project, {"secret/__init__.py": "", "secret/a.txt": ""})
+    staging = stage(project)
+    assert {left.path for left in staging.left_out} == {"secrets", "server/credentials"}
+    assert paths(staging) == {*FILES, "secret/__init__.py", "secret/a.txt"}
+
+
+def test_names_that_cannot_be_written_are_left_out(project: Path) -> None:
+    os.close(os.open(os.fsencode(project) + b"/\xff.txt", os.O_CREAT))
+    write(project, {"a\nb.txt": ""})
+    staging = stage(project)
+    assert paths(staging) == set(FILES)
+    assert len(staging.left_out) == 2
+
+
+def test_too_much_is_refused(project: Path) -> None:
+    (project / "data").mkdir()
+    for number in range(10_001):
+        os.close(os.open(project / f"data/{number}", os.O_CREAT))
+    with pytest.raises(ProjectError, match="more than 10000 files"):
+        stage(project)
+    assert paths(stage(project, ["data"])) == set(FILES)
+
+
 def test_what_is_staged_can_be_written_elsewhere(project: Path, tmp_path: Path) -> None:
     (project / "large.bin").write_bytes(b"\0" * (1 << 21))
+    (project / "server/app.py").chmod(0o755)
     stage(project).write_to(tmp_path / "copy")
     assert (tmp_path / "copy/large.bin").stat().st_size == 1 << 21
     assert (tmp_path / "copy/server/app.py").read_text() == FILES["server/app.py"]
+    assert os.access(tmp_path / "copy/server/app.py", os.X_OK)
+    assert not os.access(tmp_path / "copy/client.py", os.X_OK)
 
 
 # ── the files that a Space reads itself ───────────────────────────────────────────────────────────

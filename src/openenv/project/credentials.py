@@ -14,7 +14,16 @@ _NAMES = (
     *("credential", "credentials", "credential.*", "credentials.*", "*[-_.]credentials.json"),
     *("secret", "secrets", "secret.*", "secrets.*", "client_secret*.json"),
     *("service_account*.json", "service-account*.json"),
-    *("token", "token.txt", "hf_token*", "api_key", "api_key.*", "apikey", "apikey.*"),
+    *(
+        "token",
+        "token.json",
+        "token.txt",
+        "hf_token*",
+        "api_key",
+        "api_key.*",
+        "apikey",
+        "apikey.*",
+    ),
     *("netrc", "_netrc", ".netrc", "pypirc", ".pypirc", ".npmrc", ".git-credentials"),
     *("kubeconfig", "kubeconfig.*", "htpasswd", ".htpasswd", "pgpass", ".pgpass"),
 )

@@ -191,7 +191,7 @@ def _ids(file: StagedFile) -> tuple[str, str]:
     """The ids that the Hub has for a content: Git's, and the SHA-256 that large files have."""
     git = hashlib.sha1(f"blob {file.size}\0".encode(), usedforsecurity=False)
     plain = hashlib.sha256()
-    content = file.read()
-    git.update(content)
-    plain.update(content)
+    for chunk in file.chunks():
+        git.update(chunk)
+        plain.update(chunk)
     return git.hexdigest(), plain.hexdigest()

@@ -250,7 +250,7 @@ def _library() -> Any:
     """`huggingface_hub`, with a bound on each of its requests and without progress bars.
 
     Raises:
-        ProjectError: it is not installed.
+        ProjectError: it is not installed, or too old.
     """
     try:
         import huggingface_hub.errors  # the package has it as an attribute only then
@@ -260,6 +260,11 @@ def _library() -> Any:
             f"the Hub needs the huggingface_hub package ({error}); install it: "
             "pip install 'openenv-core[hub]'"
         ) from error
+    if not hasattr(huggingface_hub.HfApi, "duplicate_repo"):
+        raise ProjectError(
+            f"huggingface_hub {huggingface_hub.__version__} is too old for this; update it: "
+            "pip install -U 'openenv-core[hub]'"
+        )
     client = type(huggingface_hub.get_session())
     bounded = partial(client, timeout=REQUEST_TIMEOUT_S, follow_redirects=True)
     huggingface_hub.set_client_factory(bounded)

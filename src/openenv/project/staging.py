@@ -17,6 +17,10 @@ from openenv.project.errors import ProjectError, UsageProblem
 _NEVER = (".*", "__pycache__", "*.pyc", "*.pyo", "*.egg-info", "node_modules")
 _NEVER_AT_THE_TOP = ("build", "dist", "outputs", "htmlcov")
 _LARGEST_READ_BYTES = 1 << 20
+_MOST_FILES = 10_000
+_MOST_BYTES_READ = 1_000_000_000
+"""The most that the Hub takes of small files in one commit."""
+_CHUNK_BYTES = 1 << 20
 _SHOWN_FINDINGS = 5
 
 
@@ -28,20 +32,37 @@ class StagedFile:
         path: where, seen from the published root, with `/`.
         content: its bytes, or the file that holds them if it is large.
         size: in bytes.
+        executable: whether it may be run; the Hub does not keep that.
     """
 
     path: str
     content: bytes | Path
     size: int
+    executable: bool = False
 
     @classmethod
     def of(cls, path: str, content: bytes) -> StagedFile:
         """A file with that content."""
         return cls(path, content, len(content))
 
+    def chunks(self) -> Iterator[bytes]:
+        """Its bytes, piece by piece.
+
+        Raises:
+            ProjectError: the file cannot be read any more.
+        """
+        if isinstance(self.content, bytes):
+            yield self.content
+            return
+        try:
+            with self.content.open("rb") as file:
+                yield from iter(lambda: file.read(_CHUNK_BYTES), b"")
+        except OSError as error:
+            raise _unreadable(self.content, error) from error
+
     def read(self) -> bytes:
         """Its bytes."""
-        return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
+        return b"".join(self.chunks())
 
 
 @dataclass(frozen=True)
@@ -79,7 +100,9 @@ class Staging:
         for file in self.files:
             target = directory / file.path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(file.read())
+            with target.open("wb") as copy:
+                copy.writelines(file.chunks())
+            target.chmod(0o755 if file.executable else 0o644)
 
 
 def stage(directory: Path, excludes: Sequence[str] = ()) -> Staging:
@@ -93,18 +116,25 @@ def stage(directory: Path, excludes: Sequence[str] = ()) -> Staging:
         excludes: globs as `.gitignore` has them, without negation.
 
     Raises:
-        ProjectError: a file cannot be read, or one holds what looks like a credential; the text
-            says which file and line.
+        ProjectError: a file cannot be read, there is too much, or a file holds what looks like a
+            credential; the text says which file and line.
     """
     root = directory.resolve()
     globs = _Globs(excludes)
     files: list[StagedFile] = []
     left_out: list[LeftOut] = []
+    read = 0
     for path, inner in _walk(root, globs):
         if reason := _why_not(path, root):
             left_out.append(LeftOut(inner, reason))
         else:
             files.append(_staged(path, inner))
+            read += len(files[-1].content) if isinstance(files[-1].content, bytes) else 0
+        if len(files) > _MOST_FILES or read > _MOST_BYTES_READ:
+            raise ProjectError(
+                f"{directory} has more than {_MOST_FILES} files, or 1 GB of small ones; is it the "
+                "right directory? Leave out what an environment does not need with --exclude FILE"
+            )
     _refuse_credentials(files)
     return Staging(tuple(sorted(files, key=lambda file: file.path)), tuple(left_out))
 
@@ -145,27 +175,31 @@ def _walk(root: Path, globs: _Globs) -> Iterator[tuple[Path, str]]:
     """Every file that may be of interest, with its path below the root; links are not followed."""
 
     def fail(error: OSError) -> None:
-        raise ProjectError(
-            f"{error.filename} cannot be read: {error.strerror}; make it readable, or leave it "
-            "out with --exclude"
-        ) from error
+        raise _unreadable(error.filename, error) from error
 
     for place, directories, names in os.walk(root, onerror=fail):
         here = Path(place)
         inner_of = {n: (here / n).relative_to(root).as_posix() for n in (*directories, *names)}
         links = [name for name in directories if (here / name).is_symlink()]
-        directories[:] = sorted(
+        directories[:] = [
             name
             for name in directories
             if name not in links
             and not _is_never(inner_of[name])
             and not globs.match(inner_of[name])
             and not (here / name / "pyvenv.cfg").exists()
-        )
-        for name in (*names, *links):
+        ]
+        secret = [name for name in directories if _is_secret_folder(here / name)]
+        directories[:] = sorted(set(directories).difference(secret))
+        for name in (*names, *links, *secret):
             inner = inner_of[name]
             if (is_secret_name(name) or not _is_never(inner)) and not globs.match(inner):
                 yield here / name, inner
+
+
+def _is_secret_folder(path: Path) -> bool:
+    """A folder of credentials, and no Python package that is called so."""
+    return is_secret_name(path.name) and not (path / "__init__.py").exists()
 
 
 def _is_never(inner: str) -> bool:
@@ -177,6 +211,8 @@ def _is_never(inner: str) -> bool:
 def _why_not(path: Path, root: Path) -> str | None:
     """Why a file must not be published, if so."""
     target = path.resolve()
+    if not path.name.isprintable():
+        return "its name has characters that names should not have"
     if is_secret_name(path.name) or is_secret_name(target.name):
         return "its name says that it holds credentials"
     if path.is_symlink() and not target.is_relative_to(root):
@@ -188,15 +224,18 @@ def _why_not(path: Path, root: Path) -> str | None:
 
 def _staged(path: Path, inner: str) -> StagedFile:
     try:
-        size = path.stat().st_size
-        if size > _LARGEST_READ_BYTES:
-            return StagedFile(inner, path, size)
-        return StagedFile.of(inner, path.read_bytes())
+        found = path.stat()
+        content = path if found.st_size > _LARGEST_READ_BYTES else path.read_bytes()
     except OSError as error:
-        raise ProjectError(
-            f"{path} cannot be read: {error.strerror}; make it readable, or leave it out with "
-            "--exclude"
-        ) from error
+        raise _unreadable(path, error) from error
+    size = len(content) if isinstance(content, bytes) else found.st_size
+    return StagedFile(inner, content, size, executable=bool(found.st_mode & 0o100))
+
+
+def _unreadable(path: object, error: OSError) -> ProjectError:
+    return ProjectError(
+        f"{path} cannot be read: {error.strerror}; make it readable, or leave it out with --exclude"
+    )
 
 
 def _refuse_credentials(files: Sequence[StagedFile]) -> None:
