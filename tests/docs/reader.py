@@ -27,7 +27,7 @@ ADDRESS = "http://localhost:8000"
 READY = re.compile(r"serving \S+ on (http://\S+)")
 EXPECTED = re.compile(r"^\s*print\(.*\)\s+# (?P<text>.+)$", re.MULTILINE)
 COMMAND_LIMIT_S = 20
-ELSEWHERE = ("fork", "push")
+ELSEWHERE = ("build", "fork", "push")
 
 
 class Reader:
