@@ -9,10 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 
+from openenv.runtime.confine import probe
 from openenv.server.app import create_app
 from openenv.testing.finding import Finding
 from openenv.validation import Level, Subject, Target
@@ -23,6 +26,7 @@ from openenv.validation.web import Site
 from tests.serving import serving
 from tests.validation import broken, servers
 from tests.validation.broken import Sound
+from tests.validation.packages import APP, MANIFEST, package
 
 BROKEN = Path(broken.__file__)
 CHECKS = {check.id: check for check in own_checks()}
@@ -174,6 +178,64 @@ def test_a_target_that_does_not_start_shows_the_lines_of_its_own_traceback(tmp_p
     assert "WORLD = {}['sea']" in text
     assert "KeyError: 'sea'" in text
     assert "openenv/project" not in text
+
+
+@pytest.fixture
+def outside_tmp() -> Iterator[Path]:
+    """A folder that a sandbox's own /tmp does not hide."""
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
+CALLS_HOME = """
+import socket
+
+class Caller(Counted):
+    def step(self, action):
+        with socket.create_connection(("127.0.0.1", PORT), 5):
+            return super().step(action)
+
+app = create_app(Caller)
+"""
+
+
+@pytest.mark.timeout(60)
+def test_who_declares_no_network_and_uses_it_is_noticed(outside_tmp: Path) -> None:
+    if "netns" not in probe():
+        pytest.skip("this machine cannot take the network away")
+    quiet = MANIFEST + "  network: {mode: no-network}\n"
+    check = CHECKS["runtime.network_policy"]
+    with socket.create_server(("127.0.0.1", 0)) as home:
+        calls = APP + CALLS_HOME.replace("PORT", str(home.getsockname()[1]))
+        for app, status in ((APP, "pass"), (calls, "fail")):
+            root = package(outside_tmp / status, manifest=quiet, app=app)
+            subject = Subject(Target.named(str(root)), POLICY)
+            CHECKS["static.manifest"].look(subject)
+            assert check.applies(subject) is None
+            finding = check.look(subject)
+            assert finding.status == status, finding
+    assert "without a network" in finding.evidence[0]
+
+
+def test_tools_that_are_not_as_declared_are_told(tmp_path: Path) -> None:
+    declared = MANIFEST.replace("reward_channel", "reward_channel\n    declared_tools: [fly, dig]")
+    subject = Subject(Target.named(str(package(tmp_path, manifest=declared))), POLICY)
+    CHECKS["static.manifest"].look(subject)
+    check = CHECKS["runtime.tool_declaration_accuracy"]
+    assert check.applies(subject) is None
+    app = FastAPI()
+    tools = [{"name": "dig"}, {"name": "swim"}]
+    app.post("/mcp")(lambda: {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}})
+    with servers.serving_app(app) as url:
+        subject.site = Site(url)
+        finding = check.look(subject)
+        assert finding.status == "fail"
+        assert finding.evidence == (
+            "fly is declared, and not offered",
+            "swim is offered, and not declared",
+        )
+        tools[1]["name"] = "fly"
+        assert check.look(subject).status == "pass"
 
 
 def test_a_server_that_is_not_there_is_told() -> None:

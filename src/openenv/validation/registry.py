@@ -44,16 +44,16 @@ class Check:
 def own_checks() -> list[Check]:
     """The checks of this package, in the order in which they run."""
     from openenv.validation.checks import (
+        declarations,
         endpoints,
         episodes,
         files,
         hostility,
-        measures,
         responsiveness,
         sessions,
     )
 
-    modules = (files, endpoints, episodes, responsiveness, sessions, hostility, measures)
+    modules = (files, endpoints, episodes, responsiveness, sessions, hostility, declarations)
     return sorted((check for module in modules for check in module.CHECKS), key=attrgetter("level"))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from openenv.client.endpoint import Endpoint
 from openenv.client.generic import GenericEnvClient
+from openenv.providers import Running
 from openenv.testing.stage import Stage
 from openenv.validation.declared import Declared
 from openenv.validation.plan import plan_for
@@ -124,34 +125,46 @@ class Subject:
         Raises:
             ProviderError: it could not be started. The text has the end of its log.
         """
-        self.site = self._open.enter_context(self.another(is_first=True))
+        if self.target.kind == "url":
+            self.site = Site(self.target.place, self.timeout_s, self.headers)
+            return
+        running = self._open.enter_context(_launched(self.target))
+        self.pid = getattr(running, "pid", None)
+        self.site = self._site(running)
 
     @contextmanager
-    def another(self, *, is_first: bool = False) -> Iterator[Site]:
-        """A server of its own for as long as the block lasts."""
-        if self.target.kind == "url":
-            yield Site(self.target.place, self.timeout_s, self.headers)
-            return
-        with _launched(self.target) as running:
-            if is_first:
-                self.pid = getattr(running, "pid", None)
-            yield Site(running.url, self.timeout_s, running.headers)
+    def another(self, **options: str) -> Iterator[Site]:
+        """A server of its own for as long as the block lasts.
+
+        Args:
+            **options: the provider's, for example `host_kind`.
+
+        Raises:
+            ProviderError: it could not be started.
+        """
+        with _launched(self.target, **options) as running:
+            yield self._site(running)
+
+    def _site(self, running: Running) -> Site:
+        return Site(running.url, self.timeout_s, running.headers)
 
     def close(self) -> None:
         """Stops what was started."""
         self._open.close()
 
 
-@contextmanager
-def _launched(target: Target) -> Iterator[Any]:
+def _launched(target: Target, **options: str) -> Running:
+    """A server of a target, healthy; `with` stops it."""
     from openenv.providers import Launch, LocalDockerProvider, ProcessProvider
 
-    variables = {"MAX_CONCURRENT_ENVS": str(CAPACITY)}
-    if target.kind == "image":
-        launch = Launch(image=target.place, env_vars=variables, ready_timeout_s=START_S)
-        running = LocalDockerProvider().launch(launch)
-    else:
-        launch = Launch(project=target.place, env_vars=variables, ready_timeout_s=START_S)
-        running = ProcessProvider().launch(launch)
-    with running:
-        yield running
+    is_image = target.kind == "image"
+    provider = LocalDockerProvider() if is_image else ProcessProvider()
+    return provider.launch(
+        Launch(
+            image=target.place if is_image else None,
+            project=None if is_image else target.place,
+            env_vars={"MAX_CONCURRENT_ENVS": str(CAPACITY)},
+            ready_timeout_s=START_S,
+            options=options,
+        )
+    )

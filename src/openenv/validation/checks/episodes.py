@@ -6,6 +6,7 @@ from openenv.testing.contract import EPISODE as PLAYED
 from openenv.testing.contract import PROMISES, Promise
 from openenv.testing.finding import Finding, Status, skipped
 from openenv.testing.samples import NoSample
+from openenv.testing.trajectory import difference
 from openenv.validation.checks.endpoints import STARTUP
 from openenv.validation.plan import PLAN, PlanError
 from openenv.validation.policy import Level
@@ -41,6 +42,19 @@ def _check(promise: Promise) -> Check:
     )
 
 
+def _replayed(subject: Subject) -> Finding:
+    """Plays the plan on a server that was started anew."""
+    first = subject.stage.rehearsal
+    with subject.another() as site:
+        parted = difference(first, subject.stage_at(site).played())
+    faults = [f"after a new start, {parted}"] if parted else []
+    return Finding.judged(faults, f"{len(first)} answers were the same after a new start")
+
+
+def _is_not_ours(subject: Subject) -> str | None:
+    return None if subject.is_ours else "a server of others is not started anew"
+
+
 CHECKS = (
     Check(
         EPISODE,
@@ -52,4 +66,14 @@ CHECKS = (
         applies=_is_closed,
     ),
     *map(_check, PROMISES),
+    Check(
+        "semantic.replayability",
+        Level.SEMANTIC,
+        "The same seed and actions give the same trajectory in a server that was started anew.",
+        "Leave out what differs between processes: hashes of texts and the order of sets, process "
+        "ids, addresses, files of the last run.",
+        _replayed,
+        needs=(EPISODE, "runtime.episode_determinism"),
+        applies=_is_not_ours,
+    ),
 )
