@@ -27,6 +27,7 @@ GRACE_S = 5
 STOP_S = 30.0
 """How long the engine may take to let it, before it is removed all the same."""
 REMOVAL_S = 30.0
+KILLED = 137
 ATTEMPTS = 5
 """How often a port that the engine chose may turn out to be taken."""
 
@@ -104,10 +105,11 @@ class Container(Running):
                 f"container {self.name} of {self._image} was killed because it needed more memory "
                 "than it may use; give it more: Resources(memory=…), or memory=…"
             )
-        said = f": {state['Error']}" if state.get("Error") else ""
+        code, said = state.get("ExitCode"), state.get("Error")
+        why = said or ("killed, perhaps for the memory that it used" if code == KILLED else "")
         return (
-            f"container {self.name} of {self._image} ended with exit code "
-            f"{state.get('ExitCode')}{said}"
+            f"container {self.name} of {self._image} ended with exit code {code}"
+            f"{f' ({why})' if why else ''}"
         )
 
     def logs(self, lines: int = LOG_LINES) -> str:
