@@ -364,6 +364,15 @@ def test_a_hub_that_nobody_runs(project: Path) -> None:
         Hub("http://127.0.0.1:9", TOKEN, pause_s=0.01).account()
 
 
+def test_a_front_matter_that_the_hub_does_not_take(
+    served_hub: FakeHub, hub: Hub, project: Path
+) -> None:
+    body = b'{"errors": [{"message": "emoji must be an emoji"}], "warnings": []}'
+    served_hub.fail("POST /api/validate-yaml", 400, body=body)
+    with pytest.raises(ProjectError, match="400: emoji must be an emoji"):
+        push(hub, project)
+
+
 def test_a_server_that_is_no_hub(served_hub: FakeHub, hub: Hub, project: Path) -> None:
     served_hub.fail("GET /api/whoami-v2", 200, body=b"<html>")
     with pytest.raises(ProjectError, match="did not answer as a Hub does"):
@@ -412,7 +421,7 @@ def test_a_dry_run_only_reads(served_hub: FakeHub, openenv: Openenv, project: Pa
     plan = json.loads(run.stdout)
     [space] = plan["spaces"]
     fates = {file["path"]: file["fate"] for file in space["files"]}
-    assert (space["repo_id"], space["exists"]) == (SPACE, True)
+    assert (space["name"], space["exists"]) == (SPACE, True)
     assert (fates["client.py"], fates["models.py"]) == ("same", "change")
     assert (fates["Dockerfile"], fates["old"]) == ("add", "delete")
     assert (plan["variables"], plan["secrets"]) == ({"A": "one"}, ["KEY"])

@@ -205,6 +205,7 @@ def test_names_that_cannot_be_written_are_left_out(project: Path) -> None:
     assert len(staging.left_out) == 2
 
 
+@pytest.mark.timeout(60)
 def test_too_much_is_refused(project: Path) -> None:
     (project / "data").mkdir()
     for number in range(10_001):
@@ -268,6 +269,14 @@ def test_a_base_image_takes_the_place_of_a_fixed_one() -> None:
     assert rebased == text.replace("python:3.11", "mine:1")
 
 
+def test_what_stands_in_a_here_document_is_no_instruction() -> None:
+    text = "FROM a\nRUN python - <<-'EOF' && true\nfrom b import c\nCMD d\n\tEOF\nCMD e\n"
+    switched = space_files.dockerfile(text, base_image="mine", interface=True)
+    assert switched == text.replace("FROM a", "FROM mine").replace(
+        "CMD e", "ENV ENABLE_WEB_INTERFACE=true\nCMD e"
+    )
+
+
 def test_a_dockerfile_without_from_is_refused() -> None:
     with pytest.raises(ProjectError, match="FROM"):
         space_files.dockerfile("RUN a\n", base_image=None, interface=True)
@@ -288,6 +297,14 @@ def test_an_author_s_front_matter_stays() -> None:
     assert "base_path" not in space_files.readme(page, MANIFEST, interface=False)
 
 
+@pytest.mark.parametrize(
+    ("own", "told"), [("sdk: gradio", "sdk: docker"), ("title: [", "no YAML"), ("a", "no YAML")]
+)
+def test_a_front_matter_that_is_no_docker_space_s(own: str, told: str) -> None:
+    with pytest.raises(ProjectError, match=told):
+        space_files.readme(f"---\n{own}\n---\n", MANIFEST, interface=True)
+
+
 # ── names in registries ───────────────────────────────────────────────────────────────────────────
 
 
@@ -301,7 +318,7 @@ def test_an_author_s_front_matter_stays() -> None:
     ],
 )
 def test_images_have_names_that_registries_take(place: str, name: str, expected: str) -> None:
-    assert image_name(place, Manifest(name=name, app="server.app:app")) == expected
+    assert image_name(place, Manifest(name=name, app="server.app:app", port=8000)) == expected
 
 
 @pytest.mark.parametrize("place", ["https://ghcr.io/me", "ghcr.io/Me", "a b", "", "a//b", "-t x"])

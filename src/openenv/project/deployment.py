@@ -38,7 +38,7 @@ class Deployment:
         create_pr: open a pull request on the Space instead of changing it.
     """
 
-    def __init__(  # one push is described by that much
+    def __init__(
         self,
         hub: Hub,
         repo_id: str,
@@ -81,7 +81,7 @@ class Deployment:
     def plan(self) -> dict[str, Any]:
         """What would happen, as JSON takes it."""
         return {
-            "repo_id": self.repo_id,
+            "name": self.repo_id,
             "exists": self._space is not None,
             "files": [
                 asdict(change) for change in changes(self._staging, self._there, self._delete)

@@ -126,7 +126,7 @@ class Hub:
         """
         if not self.has_token:
             raise NotLoggedIn(self.endpoint)
-        return str(self._ask("log in", self._api.whoami)["name"])
+        return self._ask("log in", lambda: str(self._api.whoami()["name"]))
 
     def exists(self, repo_id: str) -> bool:
         """Whether there is a Space of that name that this account can see."""
@@ -254,7 +254,7 @@ def _library() -> Any:
     """
     try:
         import huggingface_hub.errors  # the package has it as an attribute only then
-        from huggingface_hub.utils import disable_progress_bars
+        from huggingface_hub.utils.tqdm import disable_progress_bars
     except ImportError as error:
         raise ProjectError(
             f"the Hub needs the huggingface_hub package ({error}); install it: "

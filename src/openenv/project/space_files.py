@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import yaml
+
 from openenv.catalog.manifest import Manifest
 from openenv.project.errors import ProjectError
 
 _FRONT_MATTER = re.compile(
     r"\A---[ \t]*\r?\n(?P<lines>.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
+_HERE_DOCUMENT = re.compile(r"<<-?[\"']?(?P<word>\w+)")
 _INTERFACE = "ENV ENABLE_WEB_INTERFACE=true"
 
 
@@ -32,15 +35,22 @@ def dockerfile(text: str, *, base_image: str | None, interface: bool) -> str:
 
 
 def _instructions(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Each instruction's first line and word; a line after a backslash continues the one before."""
-    continues = False
+    """Each instruction's first line and word.
+
+    A line after a backslash continues the one before, and a here-document ends with its own word.
+    """
+    continues, ends = False, None
     for number, line in enumerate(lines):
         bare = line.strip()
+        if ends is not None:
+            ends = None if bare == ends else ends
+            continue
         if not bare or bare.startswith("#"):
             continue
         if not continues:
             yield number, bare.split()[0].upper()
         continues = bare.endswith("\\")
+        ends = found["word"] if (found := _HERE_DOCUMENT.search(bare)) else None
 
 
 def _rebase(lines: list[str], starts: list[tuple[int, str]], base_image: str) -> None:
@@ -63,9 +73,14 @@ def _end_of_setup(starts: list[tuple[int, str]], end: int) -> int:
 
 
 def readme(text: str, manifest: Manifest, *, interface: bool) -> str:
-    """A README whose front matter makes it a Docker Space's; its own lines stay as they are."""
+    """A README whose front matter makes it a Docker Space's; its own lines stay as they are.
+
+    Raises:
+        ProjectError: its front matter is no YAML, or another kind of Space's.
+    """
     found = _FRONT_MATTER.match(text)
     own = found["lines"].splitlines() if found else []
+    _check("\n".join(own))
     body = text[found.end() :].lstrip("\r\n") if found else text
     if not interface:
         own = [line for line in own if not line.startswith("base_path:")]
@@ -78,3 +93,20 @@ def readme(text: str, manifest: Manifest, *, interface: bool) -> str:
     present = {line.partition(":")[0] for line in own}
     own += [f"{key}: {value}" for key, value in wanted.items() if key not in present]
     return "\n".join(["---", *own, "---", "", body])
+
+
+def _check(front_matter: str) -> None:
+    try:
+        content = yaml.safe_load(front_matter) or {}
+    except yaml.YAMLError as error:
+        raise ProjectError(
+            f"the front matter of README.md is no YAML: {getattr(error, 'problem', error)}; correct it"
+        ) from error
+    if not isinstance(content, dict):
+        raise ProjectError(
+            f"the front matter of README.md is no YAML of `key: value` lines: {front_matter!r}"
+        )
+    if content.get("sdk", "docker") != "docker":
+        raise ProjectError(
+            f"README.md says sdk: {content['sdk']}; an environment's Space has sdk: docker"
+        )

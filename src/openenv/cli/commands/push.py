@@ -118,7 +118,7 @@ def _to_hub(options: PushOptions, publication: Publication, dry_run: bool, as_js
     if dry_run and not hub.has_token:
         say("not compared with the Hub: no access token was found")
         name = options.repo_id or publication.manifest.name
-        _show_plan(publication, [_unseen(name, publication)], as_json)
+        _show_plan(publication, {"spaces": [_unseen(name, publication)]}, as_json)
         return
     if not hub.has_token and sys.stdin.isatty():
         hub.log_in()
@@ -127,7 +127,8 @@ def _to_hub(options: PushOptions, publication: Publication, dry_run: bool, as_js
         for deployment in deployments:
             deployment.look()
     if dry_run:
-        _show_plan(publication, [deployment.plan() for deployment in deployments], as_json)
+        plans = [deployment.plan() for deployment in deployments]
+        _show_plan(publication, {"spaces": plans}, as_json)
         return
     done: list[Deployment] = []
     for deployment in deployments:
@@ -176,16 +177,19 @@ def _unseen(name: str, publication: Publication) -> dict[str, Any]:
     from openenv.project.deployment import changes
 
     files = [vars(change) for change in changes(publication.staging, {})]
-    return {"repo_id": name, "exists": None, "files": files}
+    return {"name": name, "exists": None, "files": files}
 
 
-def _show_plan(publication: Publication, spaces: list[dict[str, Any]], as_json: bool) -> None:
+def _show_plan(
+    publication: Publication, places: dict[str, list[dict[str, Any]]], as_json: bool
+) -> None:
+    """What a push would do, by what it pushes to: `spaces` or `images`."""
     from openenv.project.deployment import human_size
 
     settings = publication.settings
     plan = {
         "dry_run": True,
-        "spaces": spaces,
+        **places,
         "size": publication.staging.size,
         "variables": dict(settings.variables),
         "secrets": sorted(settings.secrets),
@@ -194,10 +198,10 @@ def _show_plan(publication: Publication, spaces: list[dict[str, Any]], as_json: 
         "left_out": [vars(left) for left in publication.staging.left_out],
     }
     lines = []
-    for space in spaces:
+    for place in (place for listed in places.values() for place in listed):
         known = {True: "it exists", False: "it would be made", None: "not looked at"}
-        lines.append(f"{space['repo_id']} ({known[space['exists']]})")
-        rows = [(f["fate"], f["path"], human_size(f["size"])) for f in space["files"]]
+        lines.append(f"{place['name']} ({known[place['exists']]})")
+        rows = [(f["fate"], f["path"], human_size(f["size"])) for f in place["files"]]
         lines += table(("", "file", "size"), rows)
     lines += [f"variable {name}={value}" for name, value in settings.variables.items()]
     lines += [f"secret {name} (its value is not shown)" for name in sorted(settings.secrets)]
@@ -233,7 +237,7 @@ def _to_registry(
 
     image = image_name(str(options.registry), publication.manifest)
     if dry_run:
-        _show_plan(publication, [_unseen(image, publication)], as_json)
+        _show_plan(publication, {"images": [_unseen(image, publication)]}, as_json)
         return
     with step(f"Building {image}"):
         build_image(image, publication)
