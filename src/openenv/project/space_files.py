@@ -99,8 +99,9 @@ def _check(front_matter: str) -> None:
     try:
         content = yaml.safe_load(front_matter) or {}
     except yaml.YAMLError as error:
+        problem = getattr(error, "problem", error)
         raise ProjectError(
-            f"the front matter of README.md is no YAML: {getattr(error, 'problem', error)}; correct it"
+            f"the front matter of README.md is no YAML: {problem}; correct it"
         ) from error
     if not isinstance(content, dict):
         raise ProjectError(
