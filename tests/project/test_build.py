@@ -277,3 +277,10 @@ def test_a_base_image_needs_an_argument_for_it(
     (package / "server/Dockerfile").write_text("FROM python:3.11-slim\n")
     with pytest.raises(UsageProblem, match="ARG BASE_IMAGE"):
         build(BuildOptions(directory=package, base_image="base:2", engine="docker"))
+
+
+def test_what_is_no_text_comes_through_unharmed(package: Path) -> None:
+    content = b"# caf\xe9\nopenenv>=0.2\n"
+    (package / "requirements-dev.txt").write_bytes(content)
+    copied = (prepared(package).directory / "requirements-dev.txt").read_bytes()
+    assert copied == content.replace(b"openenv>=0.2", f"openenv-core=={__version__}".encode())

@@ -231,3 +231,10 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
         ejected(tmp_path)
     assert (made.path / "models.py").read_text() == "mine"
     assert sorted(os.listdir(tmp_path)) == ["walk", "walk.py"]
+
+
+def test_a_file_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "walk.py"
+    path.write_bytes(b"# -*- coding: latin-1 -*-\n# \xe4\n" + WALK.encode())
+    with pytest.raises(ProjectError, match="save it as UTF-8"):
+        eject(path, None, tmp_path)

@@ -154,3 +154,10 @@ def test_without_types_of_its_own_there_is_no_first_half() -> None:
     halves = halve(chunks("import this\nclass World: pass\n"), (), "World", "my.models")
     assert halves.models == ""
     assert halves.shared == ()
+
+
+def test_lines_are_those_that_python_counts() -> None:
+    halves = cut(
+        'x = "a\x0cb\u2028c"\n\x0c\nclass Move: pass\nclass Seen: pass\nclass World: pass\n'
+    )
+    assert halves.models == "\x0c\nclass Move: pass\nclass Seen: pass\n"

@@ -80,14 +80,23 @@ def prepare(source: Path, found: Path, into: Path, *, own: bool) -> BuildContext
         shutil.copytree(source, copy, ignore=_CACHES, symlinks=True)
     except (OSError, shutil.Error) as error:
         raise ProjectError(f"{source} cannot be copied: {error}") from error
-    text = found.read_text(encoding="utf-8")
+    text = _read(found)
     notes: tuple[str, ...] = ()
     if own:
         notes = tuple(_pin(copy))
         text = dockerfile.with_wheels(text)
     target = into / "Dockerfile"
-    target.write_text(text, encoding="utf-8", newline="\n")
+    _write(target, text)
     return BuildContext(copy, target, notes)
+
+
+def _read(file: Path) -> str:
+    """A file's text; bytes that are none come through unharmed."""
+    return file.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def _write(file: Path, text: str) -> None:
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
 # ── this version of OpenEnv ───────────────────────────────────────────────────────────────────────
@@ -103,8 +112,7 @@ def _pin(copy: Path) -> Iterator[str]:
     for file in copy.rglob(PYPROJECT):
         _pin_pyproject(file, pin)
     for file in copy.rglob("requirements*.txt"):
-        lines = file.read_text(encoding="utf-8").splitlines()
-        file.write_text("".join(f"{_pinned(line, pin)}\n" for line in lines), encoding="utf-8")
+        _write(file, "".join(f"{_pinned(line, pin)}\n" for line in _read(file).splitlines()))
     for lock in _LOCKS:
         for file in copy.rglob(lock):
             file.unlink()
@@ -119,12 +127,12 @@ def _let_in(dockerignore: Path) -> None:
 
 def _pin_pyproject(file: Path, pin: str) -> None:
     pyproject = read_pyproject(file.parent)
-    text = file.read_text(encoding="utf-8")
+    text = _read(file)
     extras = pyproject.optional_dependencies.values()
     for wanted in (*pyproject.dependencies, *(one for group in extras for one in group)):
         for quote in "\"'":
             text = text.replace(f"{quote}{wanted}{quote}", f'"{_pinned(wanted, pin)}"')
-    file.write_text(text, encoding="utf-8")
+    _write(file, text)
 
 
 def _pinned(requirement: str, pin: str) -> str:

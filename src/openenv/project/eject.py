@@ -59,7 +59,7 @@ def eject(source: Path, name: str | None, parent: Path) -> Ejected:
     environment = _environment(file)
     spec = EnvSpec.of(environment)
     story = _story(chosen, environment, spec)
-    pieces = chunks(file.read_text(encoding="utf-8"))
+    pieces = chunks(_source(file))
     _refuse_neighbours(file, pieces)
     kept = [piece for piece in pieces if not _starts_a_server(piece)]
     dependencies, unknown = _dependencies(kept)
@@ -81,6 +81,13 @@ def _the_file(source: Path) -> Path:
         names = ", ".join(path.name for path in found) or "none"
         raise UsageProblem(f"{source} holds {len(found)} files of Python ({names}); name one")
     return found[0].resolve()
+
+
+def _source(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ProjectError(f"{file} is not UTF-8; save it as UTF-8") from error
 
 
 def _environment(file: Path) -> type[Environment[Any, Any, Any]]:

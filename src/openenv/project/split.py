@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import io
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ def chunks(source: str) -> list[Chunk]:
     Raises:
         SyntaxError: it is no Python.
     """
-    lines = source.splitlines(keepends=True)
+    lines = _lines(source)
     found: list[Chunk] = []
     begin = 0
     for nodes in _by_line(ast.parse(source).body):
@@ -160,11 +161,16 @@ def _pruned(piece: Chunk, uses: Collection[str]) -> str:
     node = copy.deepcopy(piece.nodes[0])
     node.names = [alias for alias in node.names if _bound(alias) not in unused]
     height = (node.end_lineno or node.lineno) - node.lineno + 1
-    above = "".join(piece.text.splitlines(keepends=True)[:-height])
+    above = "".join(_lines(piece.text)[:-height])
     return f"{above}{ast.unparse(node)}\n"
 
 
 # ── statements ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _lines(text: str) -> list[str]:
+    """The lines as Python counts them: a form feed ends none."""
+    return io.StringIO(text).readlines()
 
 
 def _by_line(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.stmt, ...]]:
