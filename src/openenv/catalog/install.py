@@ -18,9 +18,7 @@ from openenv.providers.uv import find_uv
 
 INSTALL_S = 1800.0
 """How long an installer may take, packages and all."""
-_REPOSITORY = re.compile(
-    r"git\+(?P<url>[a-z+]+://[^@#\s]*(?:@[^@/#\s]*/[^@#\s]*)?)(?:@(?P<rev>[^#\s]+))?"
-)
+_REPOSITORY = re.compile(r"git\+(?P<url>[a-z+]+://(?:[^@/#\s]+@)?[^@#\s]+)(?:@(?P<rev>[^@#\s]+))?")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,206 @@
+"""`openenv list`, `info` and `doctor`: what is here, what it takes, and what this machine can do."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openenv.cli.output import Exit
+from openenv.project import doctor
+from openenv.project.doctor import Finding, examine
+from openenv.testing import Counting
+from tests.catalog.packages import install
+from tests.serving import Served, serving
+
+ROOT = Path(__file__).parent.parent.parent
+pytestmark = pytest.mark.timeout(120)
+
+
+def openenv(*args: str, site: Path | None = None, **variables: str) -> Any:
+    """Runs the command; its exit code and what it printed."""
+    environ = {**os.environ, **variables}
+    if site is not None:
+        environ["PYTHONPATH"] = str(site)
+    return subprocess.run(
+        [sys.executable, "-m", "openenv", *args],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=environ,
+    )
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serving(Counting, max_concurrent_envs=8) as served:
+        yield served
+
+
+# ── list ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_list_shows_what_is_installed(tmp_path: Path) -> None:
+    install(tmp_path, "openenv-maze-env", "maze_env", prefix="Maze")
+    install(tmp_path, "openenv-bad-env", "bad_env", files={"openenv.yaml": "name: [\n"})
+    run = openenv("list", site=tmp_path)
+    assert run.returncode == Exit.OK
+    lines = run.stdout.splitlines()
+    assert lines[0].split() == ["NAME", "VERSION", "PACKAGE", "CLIENT", "DESCRIPTION"]
+    (maze,) = (line for line in lines if line.startswith("maze "))
+    assert maze.split(maxsplit=4) == ["maze", "1.0", "openenv-maze-env", "MazeEnv", "A world"]
+    assert "openenv.yaml:" in run.stderr
+    listed = {
+        row["env_key"]: row for row in json.loads(openenv("list", "--json", site=tmp_path).stdout)
+    }
+    assert listed["maze"]["package_name"] == "openenv-maze-env"
+    assert listed["bad"]["problem"]
+
+
+# ── info ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_info_of_an_installed_environment_is_a_program_that_uses_it() -> None:
+    run = openenv("info", "echo")
+    assert run.returncode == Exit.OK
+    assert "client: echo_env.client:EchoEnv" in run.stdout
+    assert "message: string" in run.stdout
+    _, _, program = run.stdout.partition("Use it:\n")
+    assert program.splitlines()[0] == "  from echo_env import EchoAction, EchoEnv"
+    assert '  with EchoEnv.from_docker_image("echo-env:latest") as env:' in program
+    card = json.loads(openenv("info", "echo", "--json").stdout)
+    assert card["schemas"]["action"]["properties"].keys() >= {"message"}
+    assert card["limits"] == {"image": "echo-env:latest"}
+
+
+def test_info_of_a_project_shows_its_limits_and_models() -> None:
+    run = openenv("info", str(ROOT / "envs" / "blackjack_env"), MAX_CONCURRENT_ENVS="7")
+    assert run.returncode == Exit.OK, run.stderr
+    assert "max_sessions: 7" in run.stdout
+    assert "move: 'hit' | 'stand'" in run.stdout
+    card = json.loads(openenv("info", "openenv.testing:Counting", "--json").stdout)
+    assert card["name"] == "Counting"
+    assert card["schemas"].keys() == {"action", "observation", "state"}
+
+
+def test_info_of_a_server_is_a_program_that_plays_there(served: Served) -> None:
+    url = f"http://127.0.0.1:{served.port}"
+    run = openenv("info", url)
+    assert run.returncode == Exit.OK
+    assert "max_sessions: 8" in run.stdout
+    assert "amount: integer = 1" in run.stdout
+    _, _, program = run.stdout.partition("Use it:\n")
+    code = "\n".join(line[2:] for line in program.splitlines())
+    played = subprocess.run(
+        [sys.executable, "-c", f"{code}\nprint(result.observation['count'])"],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert played.stdout == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("nothing_like_it", "Unknown environment 'nothing_like_it'"),
+        ("http://127.0.0.1:9", "Failed to connect"),
+        ("nowhere.py", "there is no file"),
+        ("/", "holds no openenv.yaml"),
+        ("json:dumps", "json"),
+    ],
+)
+def test_info_of_what_is_none_says_so(target: str, said: str) -> None:
+    run = openenv("info", target)
+    assert (run.returncode, run.stdout) == (Exit.FAILED, "")
+    assert run.stderr.startswith("Error: ")
+    assert said in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_info_of_a_package_that_cannot_be_imported_tells_the_rest(tmp_path: Path) -> None:
+    install(tmp_path, "openenv-maze-env", "maze_env", files={"client.py": "import nothing_here"})
+    run = openenv("info", "maze", site=tmp_path)
+    assert run.returncode == Exit.OK
+    assert "A world" in run.stdout
+    assert "Problem: openenv-maze-env is installed, but maze_env.client" in run.stdout
+
+
+# ── doctor ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_doctor_has_a_line_for_everything_and_exits_with_0() -> None:
+    run = openenv("doctor")
+    assert run.returncode == Exit.OK
+    named = {line.split()[1]: line.split()[0] for line in run.stdout.splitlines() if line[0] != " "}
+    assert named.keys() == doctor.CHECKS.keys()
+    assert (named["python"], named["packages"]) == ("ok", "ok")
+    assert set(named.values()) <= {"ok", "partial", "missing"}
+
+
+def test_doctor_for_programs_and_what_they_require(tmp_path: Path) -> None:
+    alone = {"PATH": str(tmp_path), "KUBECONFIG": str(tmp_path / "none")}
+    run = openenv("doctor", "--json", "--require", "python", "--require", "docker", **alone)
+    assert run.returncode == Exit.FAILED
+    assert "Missing: docker" in run.stderr
+    findings = json.loads(run.stdout)
+    assert findings["python"]["state"] == "ok"
+    assert findings["docker"]["state"] == "missing"
+    assert "install Docker" in findings["docker"]["advice"]
+    assert findings["kubernetes"]["state"] == "missing"
+    assert findings["git"]["state"] == "missing"
+    assert findings["packages"]["details"].keys() >= {"fastapi", "pydantic", "wire"}
+    assert all(f["advice"] for f in findings.values() if f["state"] == "missing")
+
+
+def test_doctor_knows_what_it_can_require() -> None:
+    run = openenv("doctor", "--require", "patience")
+    assert run.returncode == Exit.USAGE
+    assert "there is no patience to require; there are python" in run.stderr
+
+
+def test_a_tool_that_fails_or_lies_hides_no_other(tmp_path: Path) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n")
+    docker.chmod(0o755)
+    uv = tmp_path / "uv"
+    uv.write_text("#!/bin/sh\nexit 7\n")
+    uv.chmod(0o755)
+    findings = json.loads(openenv("doctor", "--json", PATH=f"{tmp_path}:/usr/bin:/bin").stdout)
+    assert findings["docker"]["state"] == "missing"
+    assert "start it" in findings["docker"]["advice"]
+    assert findings["uv"]["state"] == "missing"
+    assert findings["python"]["state"] == "ok"
+
+
+def test_what_hangs_does_not_hang_the_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hang() -> Finding:
+        time.sleep(600)
+        raise AssertionError
+
+    checks: Mapping[str, Any] = {"python": doctor.CHECKS["python"], "docker": hang}
+    monkeypatch.setattr(doctor, "CHECKS", checks)
+    findings = examine(patience_s=1.0)
+    assert findings["python"].state == "ok"
+    assert findings["docker"].state == "missing"
+    assert "did not answer within 1 s" in findings["docker"].found
+
+
+def test_a_docker_that_hangs_is_given_up(tmp_path: Path) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\nexec sleep 300\n")
+    docker.chmod(0o755)
+    run = openenv("doctor", "--json", PATH=f"{tmp_path}:/usr/bin:/bin")
+    assert run.returncode == Exit.OK
+    findings = json.loads(run.stdout)
+    assert findings["docker"]["state"] == "missing"
+    assert "does not answer within" in findings["docker"]["found"]
+    assert findings["python"]["state"] == "ok"
