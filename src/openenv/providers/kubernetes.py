@@ -33,7 +33,7 @@ from openenv.providers.kubernetes_rollout import (
     wait_until_ready,
 )
 from openenv.providers.kubernetes_verdicts import is_ready
-from openenv.providers.launch import Launch, refuse_unknown
+from openenv.providers.launch import Launch, Resources, refuse_unknown
 from openenv.providers.peer import ContainerStarter
 from openenv.providers.provider import LOG_LINES, Running, unless_failed
 
@@ -167,7 +167,7 @@ class KubernetesProvider(ContainerStarter):
 
     def begin(self, launch: Launch) -> KubernetesRunning:
         """Creates a workload's objects; see `ContainerStarter`."""
-        _refuse_what_is_no_image(launch)
+        _refuse_what_no_cluster_runs(launch)
         cluster = self.cluster()
         workload = self._workload(launch, cluster)
         running = KubernetesRunning(cluster, workload)
@@ -223,7 +223,12 @@ class KubernetesProvider(ContainerStarter):
         )
 
 
-def _refuse_what_is_no_image(launch: Launch) -> None:
+def _refuse_what_no_cluster_runs(launch: Launch) -> None:
+    if launch.resources.pids not in (None, Resources().pids):
+        raise ProviderError(
+            f"a pod cannot limit its processes to {launch.resources.pids}: that is the nodes' "
+            "setting (podPidsLimit); leave pids out"
+        )
     if not launch.image or launch.project is not None or launch.app is not None:
         raise ProviderError(
             "a cluster runs images, so a launch needs image= and neither project= nor app=; build "

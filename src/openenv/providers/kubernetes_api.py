@@ -30,11 +30,9 @@ _SUFFIX = {
     "Deployment": "deployment",
     "Event": "event",
     "Pod": "pod",
-    "ReplicaSet": "replica_set",
     "Secret": "secret",
     "Service": "service",
 }
-_APPS = ("Deployment", "ReplicaSet")
 
 
 T = TypeVar("T")
@@ -227,7 +225,7 @@ class Cluster:
         return there if marks and marks.items() <= found.items() else None
 
     def _of(self, kind: str) -> Any:
-        return self._apps if kind in _APPS else self._core
+        return self._apps if kind == "Deployment" else self._core
 
     def _call(self, verb: str, kind: str, *args: str, **options: Any) -> Json:
         call = getattr(self._of(kind), f"{verb}_namespaced_{_SUFFIX[kind]}")

@@ -12,7 +12,7 @@ from openenv.providers.kubernetes_manifests import MANAGED_BY, Json, Workload
 
 KINDS = ("Deployment", "Service", "Secret")
 """What a workload is made of. The Deployment owns the others."""
-_LEFT = (*KINDS, "ReplicaSet", "Pod")
+_LEFT = (*KINDS, "Pod")
 _LOOK_S = 0.5
 
 

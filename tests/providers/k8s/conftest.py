@@ -25,7 +25,7 @@ def provider(
     double: Double, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[KubernetesProvider]:
     """A provider that talks to it, and is not patient for long."""
-    monkeypatch.setattr(kubernetes_api, "FIRST_PAUSE_S", 0.02)
+    monkeypatch.setattr(kubernetes_api, "FIRST_PAUSE_S", 0.005)
     monkeypatch.setattr(kubernetes_watch, "WINDOW_S", 1)
     provider = KubernetesProvider(kubeconfig=double.kubeconfig(tmp_path), schedule_timeout_s=0.2)
     yield provider

@@ -175,6 +175,8 @@ def test_options_that_cannot_be_meant(
 def test_a_launch_that_no_cluster_can_run(provider: KubernetesProvider) -> None:
     with pytest.raises(ProviderError, match="a cluster runs images"):
         provider.launch(Launch(project="."))
+    with pytest.raises(ProviderError, match="cannot limit its processes to 5"):
+        provider.launch(Launch(image="good", resources=Resources(pids=5)))
     with pytest.raises(ConfigurationError, match="memory must be a size such as 512m"):
         provider.launch(Launch(image="good", resources=Resources(memory="lots")))
 
