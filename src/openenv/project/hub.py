@@ -113,7 +113,9 @@ class Hub:
         try:
             self._library.interpreter_login()
         except Exception as error:
-            raise NotLoggedIn(self.endpoint) from error
+            raise NotLoggedIn(
+                self.endpoint, " ".join(str(error).split())[:300].rstrip(".")
+            ) from error
         if not self.has_token:
             raise NotLoggedIn(self.endpoint)
 
