@@ -58,7 +58,7 @@ class Relative(World):
 
     def chances(self, arg: None) -> list[float]:
         numpy = sys.modules["numpy.random"]
-        return [random.random(), float(numpy.random())]  # type: ignore[operator]
+        return [random.random(), float(numpy.random())]
 
     def hang_up(self, arg: None) -> None:
         """Closes what it can, and lives on."""

@@ -11,6 +11,8 @@ from openenv.runtime.nursery import Nursery
 from openenv.runtime.offspring import Offspring
 from openenv.runtime.pipe import encode_question, is_object
 
+NATURAL_END_S = 0.5
+"""How long what has closed its socket may take to die of itself, which tells why it did."""
 LAST_NEWS_S = 10.0
 """How long the news of a death may take, once the socket to the dead is closed."""
 
@@ -78,6 +80,7 @@ class ProcessHost(Host):
         return HostCrashed(f"the process of {self._name} sent something that is no answer")
 
     async def _crashed(self, child: Offspring) -> HostCrashed:
+        await asyncio.wait([child.death], timeout=NATURAL_END_S)
         child.kill()
         await asyncio.wait([child.death], timeout=LAST_NEWS_S)
         await child.stderr.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +21,6 @@ from openenv.runtime.confine import (
     probe,
 )
 from openenv.runtime.plan import Plan
-
-OVERTIME = -getattr(signal, "SIGXCPU", 0)
-"""The exit code of a single process that has had its CPU time."""
 
 
 @dataclass(frozen=True)
@@ -69,18 +65,19 @@ class Sandbox:
             return None
         return ConfineError(f"isolation='strict', but this session lacks {_list(applied.missing)}")
 
-    def limit_reached(self, usage: Usage, code: int) -> str:
-        """The limit that a session's process has died of, empty if it was none."""
+    def limit_reached(self, usage: Usage, *, overtime: bool) -> str:
+        """The limit that a session's process has died of, empty if it was none.
+
+        Args:
+            usage: what it has used.
+            overtime: whether its CPU time was over.
+        """
         limits = self.confinement
         if usage.out_of_memory:
             return f"its memory limit of {_size(limits.memory_bytes)} was reached"
-        if limits.cpu_s is not None and (code == OVERTIME or self.is_overtime(usage)):
+        if overtime:
             return f"its limit of {limits.cpu_s:g} s of CPU time was reached"
         return ""
-
-    def is_overtime(self, usage: Usage) -> bool:
-        """Whether all processes of a session together have had their CPU time."""
-        return self.confinement.cpu_s is not None and (usage.cpu_s or 0) > self.confinement.cpu_s
 
 
 def report(host: HostKind, sandbox: Sandbox | None) -> dict[str, Any]:

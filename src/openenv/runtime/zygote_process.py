@@ -26,6 +26,7 @@ from openenv.runtime.child import converse, die_with_parent, mute_stdio, why_not
 from openenv.runtime.confine import Cell, ConfineError, prepare, reap
 from openenv.runtime.host import SessionFactory, session_factory
 from openenv.runtime.loose import Loose, exit_after, reap_loose
+from openenv.runtime.overtime import cpu_seconds
 from openenv.runtime.sandbox import Sandbox
 from openenv.runtime.session import Session
 from openenv.runtime.zygote_wire import ORDER, Event, News, Order
@@ -121,6 +122,7 @@ class Parent:
         self._sessions: dict[int, int] = {}
         self._own = _children()
         self._last_look = 0.0
+        self._overtime: set[int] = set()
         self._awake, self._alarm = socket.socketpair()
 
     def run(self) -> None:
@@ -210,13 +212,14 @@ class Parent:
 
     def _watch(self) -> None:
         """Ends those that have had their CPU time, now and then."""
-        if self._sandbox is None or self._sandbox.confinement.cpu_s is None:
+        limit = None if self._sandbox is None else self._sandbox.confinement.cpu_s
+        if limit is None or time.monotonic() < self._last_look + LOOK_MS / 1000:
             return
-        if time.monotonic() - self._last_look >= LOOK_MS / 1000:
-            self._last_look = time.monotonic()
-            for cell in self._cells.values():
-                if self._sandbox.is_overtime(cell.usage()):
-                    cell.kill()
+        self._last_look = time.monotonic()
+        for pid, cell in self._cells.items():
+            if cpu_seconds(pid) > limit:
+                self._overtime.add(pid)
+                cell.kill()
 
     def _end(self) -> None:
         """The server is gone, and so is every session."""
@@ -239,7 +242,11 @@ class Parent:
 
     def _buried(self, cell: Cell | Loose, code: int) -> None:
         session = self._sessions.pop(cell.pid)
-        limit = "" if self._sandbox is None else self._sandbox.limit_reached(cell.usage(), code)
+        overtime = cell.pid in self._overtime or code == -signal.SIGXCPU
+        self._overtime.discard(cell.pid)
+        limit = ""
+        if self._sandbox is not None:
+            limit = self._sandbox.limit_reached(cell.usage(), overtime=overtime)
         self._tell(Event(News.DIED, session, code, limit))
         try:
             cell.close()

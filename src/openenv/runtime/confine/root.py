@@ -60,6 +60,7 @@ def _make_writable(size: int, uid: int) -> None:
         os.chown(source, uid, -1)
         os.makedirs(place)
         kernel.mount(source, place, flags=kernel.MS_BIND)
+    kernel.unmount(scratch)  # what lies below is still to be shown
 
 
 def _make_devices() -> None:
