@@ -1,4 +1,4 @@
-"""`openenv list`, `info` and `doctor`: what is here, what it takes, and what this machine can do."""
+"""`openenv list`, `info`, `doctor`: what is here, what it takes, what this machine can do."""
 
 import json
 import os
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 pytestmark = pytest.mark.timeout(120)
 
 
-def openenv(*args: str, site: Path | None = None, **variables: str) -> Any:
+def openenv(*args: str, site: Path | None = None, variables: Mapping[str, str] = {}) -> Any:
     """Runs the command; its exit code and what it printed."""
     environ = {**os.environ, **variables}
     if site is not None:
@@ -81,7 +81,9 @@ def test_info_of_an_installed_environment_is_a_program_that_uses_it() -> None:
 
 
 def test_info_of_a_project_shows_its_limits_and_models() -> None:
-    run = openenv("info", str(ROOT / "envs" / "blackjack_env"), MAX_CONCURRENT_ENVS="7")
+    run = openenv(
+        "info", str(ROOT / "envs" / "blackjack_env"), variables={"MAX_CONCURRENT_ENVS": "7"}
+    )
     assert run.returncode == Exit.OK, run.stderr
     assert "max_sessions: 7" in run.stdout
     assert "move: 'hit' | 'stand'" in run.stdout
@@ -115,7 +117,7 @@ def test_info_of_a_server_is_a_program_that_plays_there(served: Served) -> None:
         ("http://127.0.0.1:9", "Failed to connect"),
         ("nowhere.py", "there is no file"),
         ("/", "holds no openenv.yaml"),
-        ("json:dumps", "json"),
+        ("json:dumps", "cannot tell the action class of dumps"),
     ],
 )
 def test_info_of_what_is_none_says_so(target: str, said: str) -> None:
@@ -148,7 +150,7 @@ def test_doctor_has_a_line_for_everything_and_exits_with_0() -> None:
 
 def test_doctor_for_programs_and_what_they_require(tmp_path: Path) -> None:
     alone = {"PATH": str(tmp_path), "KUBECONFIG": str(tmp_path / "none")}
-    run = openenv("doctor", "--json", "--require", "python", "--require", "docker", **alone)
+    run = openenv("doctor", "--json", "--require", "python", "--require", "docker", variables=alone)
     assert run.returncode == Exit.FAILED
     assert "Missing: docker" in run.stderr
     findings = json.loads(run.stdout)
@@ -174,7 +176,9 @@ def test_a_tool_that_fails_or_lies_hides_no_other(tmp_path: Path) -> None:
     uv = tmp_path / "uv"
     uv.write_text("#!/bin/sh\nexit 7\n")
     uv.chmod(0o755)
-    findings = json.loads(openenv("doctor", "--json", PATH=f"{tmp_path}:/usr/bin:/bin").stdout)
+    findings = json.loads(
+        openenv("doctor", "--json", variables={"PATH": f"{tmp_path}:/usr/bin:/bin"}).stdout
+    )
     assert findings["docker"]["state"] == "missing"
     assert "start it" in findings["docker"]["advice"]
     assert findings["uv"]["state"] == "missing"
@@ -198,7 +202,7 @@ def test_a_docker_that_hangs_is_given_up(tmp_path: Path) -> None:
     docker = tmp_path / "docker"
     docker.write_text("#!/bin/sh\nexec sleep 300\n")
     docker.chmod(0o755)
-    run = openenv("doctor", "--json", PATH=f"{tmp_path}:/usr/bin:/bin")
+    run = openenv("doctor", "--json", variables={"PATH": f"{tmp_path}:/usr/bin:/bin"})
     assert run.returncode == Exit.OK
     findings = json.loads(run.stdout)
     assert findings["docker"]["state"] == "missing"
