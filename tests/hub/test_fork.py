@@ -93,6 +93,8 @@ def test_a_stranger_cannot_copy(served_hub: FakeHub) -> None:
         ["echo_env"],
         ["a/b/c"],
         ["a/b c"],
+        [f"{SOURCE}@main"],
+        ["https://example.org/a/b"],
         [SOURCE, "--repo-id", "a/b/c"],
         [SOURCE, "-e", "novalue"],
         [SOURCE, "-s", "1A=b"],
@@ -114,6 +116,6 @@ def test_the_command(served_hub: FakeHub, openenv: Openenv) -> None:
     assert PASSWORD not in run.stdout + run.stderr
     copy = served_hub.spaces[f"{ACCOUNT}/echo_env"]
     assert (copy.secrets, copy.hardware) == ({"KEY": PASSWORD}, "cpu-basic")
-    again = openenv("fork", SOURCE)
+    again = openenv("fork", f"https://huggingface.co/spaces/{SOURCE}")
     assert again.returncode == 1
     assert "exists already" in again.stderr

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
+from openenv.client import spaces
 from openenv.project.errors import ProjectError
-from openenv.project.hub import Commit, Hub, Space, SpaceSettings, app_url
+from openenv.project.hub import Commit, Hub, Space, SpaceSettings
 from openenv.project.staging import StagedFile, Staging
 
 _KEPT_BY_THE_HUB = ".gitattributes"
@@ -125,7 +126,7 @@ class Deployment:
         return {
             "repo_id": self.repo_id,
             "url": self.page,
-            "app_url": app_url(self.repo_id),
+            "app_url": spaces.Space.named(self.repo_id).url,
             "created": self._created,
             "commit_url": self._commit.url if self._commit else None,
             "pull_request": self._commit.pull_request if self._commit else None,

@@ -4,24 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
+from openenv.client.spaces import Space
 from openenv.project.errors import ProjectError, UsageProblem
-from openenv.project.hub import Hub, SpaceSettings, app_url
+from openenv.project.hub import Hub, SpaceSettings
 from openenv.project.push import check_public, is_repo_id
+from openenv.protocol.errors import ConfigurationError
 
 
-def check_fork(source: str, repo_id: str | None, settings: SpaceSettings) -> None:
-    """Refuses names that are none, and variables that are secrets.
+def checked(source: str, repo_id: str | None, settings: SpaceSettings) -> str:
+    """The Space to copy, as `owner/name`, whether its id or its page was given.
 
     Raises:
-        UsageProblem: one is.
+        UsageProblem: a name is none, or a variable is a secret.
     """
-    if "/" not in source or not is_repo_id(source):
-        raise UsageProblem(f"{source!r} is no Space; it takes OWNER/SPACE, as openenv/echo_env")
+    try:
+        space = Space.named(source)
+    except ConfigurationError as error:
+        raise UsageProblem(
+            f"{source!r} is no Space; it takes OWNER/SPACE, as openenv/echo_env"
+        ) from error
+    if space.revision is not None:
+        raise UsageProblem(
+            f"{source!r} names a revision, and the Hub copies Spaces whole; leave out what follows "
+            "the @"
+        )
     if repo_id is not None and not is_repo_id(repo_id):
         raise UsageProblem(
             f"--repo-id {repo_id!r} is no name of a Space; it takes name or namespace/name"
         )
     check_public(settings.variables, "--set-env")
+    return space.id
 
 
 def fork(hub: Hub, source: str, repo_id: str | None, settings: SpaceSettings) -> dict[str, Any]:
@@ -48,4 +60,5 @@ def fork(hub: Hub, source: str, repo_id: str | None, settings: SpaceSettings) ->
         )
     hub.duplicate(source, target, settings)
     page = f"{hub.endpoint}/spaces/{target}"
-    return {"source": source, "repo_id": target, "url": page, "app_url": app_url(target)}
+    app = Space.named(target).url
+    return {"source": source, "repo_id": target, "url": page, "app_url": app}

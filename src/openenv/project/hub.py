@@ -237,12 +237,6 @@ class Hub:
         raise AssertionError("the last attempt returns or raises")
 
 
-def app_url(repo_id: str) -> str:
-    """Where a Space of the public Hub serves its app."""
-    name = "".join(c if c.isalnum() else "-" for c in repo_id.lower())
-    return f"https://{name}.hf.space"
-
-
 def _pairs(values: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": name, "value": value} for name, value in values.items()]
 

@@ -38,7 +38,7 @@ def fork(  # as many options as there are
     from openenv.project.hub import Hub
 
     settings = space_settings(private, hardware, set_env, set_secret)
-    forking.check_fork(source, repo_id, settings)
+    source = forking.checked(source, repo_id, settings)
     hub = Hub(told=say)
     if not hub.has_token and sys.stdin.isatty():
         hub.log_in()
