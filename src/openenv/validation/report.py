@@ -22,12 +22,14 @@ class Result:
         finding: what it has shown.
         remediation: how to mend what is not as it should be.
         duration_s: how long it took, in seconds.
+        unmet: what it needs and did not have, so that it did not run.
     """
 
     check_id: str
     finding: Finding
     remediation: str | None = None
     duration_s: float = 0.0
+    unmet: tuple[str, ...] = ()
 
     @property
     def status(self) -> Status:

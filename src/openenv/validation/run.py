@@ -66,7 +66,8 @@ def _run(check: Check, subject: Subject, report: Report) -> None:
         report.not_applicable[check.id] = why
         return
     if unmet := _unmet(check, report):
-        report.results.append(Result(check.id, skipped(f"unmet dependency: {', '.join(unmet)}")))
+        finding = skipped(f"unmet dependency: {', '.join(unmet)}")
+        report.results.append(Result(check.id, finding, unmet=unmet))
         return
     began = time.monotonic()
     finding = _looked(check, subject)
@@ -75,9 +76,9 @@ def _run(check: Check, subject: Subject, report: Report) -> None:
     report.levels_run = sorted({*report.levels_run, int(check.level)})
 
 
-def _unmet(check: Check, report: Report) -> list[str]:
+def _unmet(check: Check, report: Report) -> tuple[str, ...]:
     status = {result.check_id: result.status for result in report.results}
-    return [need for need in check.needs if status.get(need) not in _MET]
+    return tuple(need for need in check.needs if status.get(need) not in _MET)
 
 
 def _looked(check: Check, subject: Subject) -> Finding:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,7 +58,7 @@ def validate(
 ) -> None:
     """Check an environment: its files, then itself, started and played."""
     from openenv import settings
-    from openenv.cli.output import Exit, answer, step
+    from openenv.cli.output import Exit, answer, next_steps, step
     from openenv.validation.policy import Level
     from openenv.validation.run import validate as run
 
@@ -68,7 +70,11 @@ def validate(
     if output is not None:
         _write(output, report)
     answer(report.to_json(), as_json, _lines(report, verbose=verbose))
-    raise typer.Exit(Exit.FAILED if report.verdict == "fail" else Exit.OK)
+    if report.verdict == "fail":
+        raise typer.Exit(Exit.FAILED)
+    if chosen.kind == "package":
+        place = shlex.quote(chosen.name)
+        next_steps(f"openenv build {place}", f"openenv push {place}")
 
 
 def _target(target: str | None, url: str | None, image: str | None, *, local: bool) -> Target:
@@ -110,12 +116,20 @@ def _lines(report: Report, *, verbose: bool) -> Iterator[str]:
     """The report for people."""
     yield f"{report.target} ({report.signature}, policy {report.policy.version})"
     yield ""
+    unmet: dict[str, list[str]] = {}
     for result in report.results:
-        yield from _told(result, verbose=verbose)
+        if result.unmet:
+            unmet.setdefault(", ".join(result.unmet), []).append(result.check_id)
+        else:
+            yield from _told(result, verbose=verbose)
+    for needs, names in unmet.items():
+        yield from _wrapped(f"skip   without {needs} these tell nothing: {', '.join(names)}")
     if report.not_applicable:
         yield ""
         yield "Nothing to look at here:"
-        yield from (f"  {name}: {why}" for name, why in report.not_applicable.items())
+        for why in dict.fromkeys(report.not_applicable.values()):
+            names = [name for name, its in report.not_applicable.items() if its == why]
+            yield from _wrapped(f"       {', '.join(names)}: {why}")
     yield ""
     counts = ", ".join(f"{count} {status}" for status, count in report.counts().items())
     yield f"{report.verdict.upper()}: {counts or 'nothing was checked'}"
@@ -129,4 +143,11 @@ def _told(result: Result, *, verbose: bool) -> Iterator[str]:
     if verbose and result.finding.measured:
         yield f"{_INDENT}measured: {json.dumps(result.finding.measured, default=str)}"
     if result.remediation and result.status.value != "pass":
-        yield f"{_INDENT}→ {result.remediation}"
+        yield from _wrapped(f"{_INDENT}→ {result.remediation}", "  ")
+
+
+def _wrapped(text: str, more: str = "") -> list[str]:
+    """A long line as several, the others under the first one's text."""
+    return textwrap.wrap(
+        text, 100, subsequent_indent=_INDENT + more, break_long_words=False, break_on_hyphens=False
+    )
