@@ -3,7 +3,10 @@
 import base64
 import hashlib
 import os
+import signal
 import stat
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -18,6 +21,7 @@ from openenv.project.errors import ProjectError, UsageProblem
 from openenv.project.names import EnvName
 from openenv.project.own_wheel import write_own_wheel
 from openenv.protocol.errors import NotAvailable
+from tests.serving import eventually
 
 
 @pytest.fixture
@@ -284,3 +288,24 @@ def test_what_is_no_text_comes_through_unharmed(package: Path) -> None:
     (package / "requirements-dev.txt").write_bytes(content)
     copied = (prepared(package).directory / "requirements-dev.txt").read_bytes()
     assert copied == content.replace(b"openenv>=0.2", f"openenv-core=={__version__}".encode())
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_build_that_is_ended_leaves_nothing(
+    package: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: int
+) -> None:
+    pid = package.parent / "pid"
+    script = f'test "$1" = build || exit 0\necho $$ >{pid}.new; mv {pid}.new {pid}\nexec sleep 60'
+    fake_docker(package.parent, script, monkeypatch)
+    (scratch := package.parent / "scratch").mkdir()
+    command = [sys.executable, "-m", "openenv.cli", "build", str(package), "--engine", "docker"]
+    with subprocess.Popen(
+        command,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        eventually(pid.exists)
+        process.send_signal(number)
+        assert process.wait(15) == code
+    assert os.listdir(scratch) == []
+    eventually(lambda: not Path(f"/proc/{pid.read_text().strip()}").exists())

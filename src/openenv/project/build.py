@@ -13,6 +13,7 @@ from openenv.catalog.manifest import Manifest, read_manifest
 from openenv.project import dockerfile
 from openenv.project.context import BuildContext, find_dockerfile, prepare
 from openenv.project.errors import ProjectError, UsageProblem
+from openenv.project.termination import unwinding
 from openenv.providers.command import Completed
 from openenv.providers.engine import Engine, EngineName
 
@@ -104,7 +105,7 @@ def build(options: BuildOptions) -> BuiltImage:
         raise UsageProblem(f"there is no folder {str(options.context)!r} for --context")
     tag = options.tag or default_tag(project)
     engine = Engine(options.engine)
-    with tempfile.TemporaryDirectory(prefix="openenv-build-") as folder:
+    with unwinding(), tempfile.TemporaryDirectory(prefix="openenv-build-") as folder:
         context = prepare(source, found, Path(folder), own=options.own)
         _adapt(context.dockerfile, engine)
         _run(engine, _arguments(options, manifest, tag, context), tag)
