@@ -88,17 +88,21 @@ def test_an_entry_point_names_an_environment_in_any_package(site: Path) -> None:
     entries = {
         "entry_points.txt": "[openenv.environments]\nchess = boardgames\n"
         "draughts_env = boardgames.draughts:Player\nlost = nowhere\n"
+        "go = boardgames.stones:GoEnv\nlost_too = boardgames.nowhere:X\n"
     }
     directory = install(site, "boardgames", "boardgames", prefix="Chess", metadata=entries)
     (directory / "draughts").mkdir()
     (directory / "draughts" / "__init__.py").write_text(
         CLIENT.format(prefix="Draughts") + "\nPlayer = DraughtsEnv\n"
     )
+    (directory / "stones.py").write_text(CLIENT.format(prefix="Go"))
+    assert find("go").get_client_class().__name__ == "GoEnv"
+    assert find("go").get_action_class().__name__ == "GoAction"
     assert find("chess").get_client_class().__name__ == "ChessEnv"
     assert find("draughts").get_client_class().__name__ == "DraughtsEnv"
     assert find("draughts").package_name == "boardgames"
     assert find("draughts").get_action_class().__name__ == "DraughtsAction"
-    assert "lost" not in installed()
+    assert {"lost", "lost_too"} & installed().keys() == set()
 
 
 def test_one_that_says_it_twice_is_listed_once(site: Path) -> None:

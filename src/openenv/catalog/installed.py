@@ -160,7 +160,7 @@ def _of(distribution: Distribution) -> list[_Offer]:
 
 
 def _directory(package: str) -> Path | None:
-    """Where a package lies, which is not imported for it; `None` if there is none."""
+    """Where a package lies, or a module; neither is imported for it. `None` if there is none."""
     top, *inner = package.split(".")
     try:
         spec = importlib.util.find_spec(top)
@@ -168,10 +168,14 @@ def _directory(package: str) -> Path | None:
         return None
     if spec is None:
         return None
+    if not inner and spec.submodule_search_locations is None:
+        return Path(spec.origin).parent if spec.origin else None
     for place in spec.submodule_search_locations or ():
-        directory = Path(place, *inner)
-        if directory.is_dir():
-            return directory
+        path = Path(place, *inner)
+        if path.is_dir():
+            return path
+        if path.with_name(f"{path.name}.py").is_file():
+            return path.parent
     return None
 
 
