@@ -121,7 +121,7 @@ def test_a_directory_serves_its_app(tmp_path: Path) -> None:
         assert hears(server.url) == "hello"
 
 
-@pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+@pytest.mark.parametrize("kind", ["inline", "thread", "process", "sandbox"])
 def test_the_options_reach_the_server(echo: Path, kind: str) -> None:
     with served("echo.py", "--host-kind", kind, "--max-sessions", "3", cwd=echo) as server:
         assert health(server.url)["max_sessions"] == 3

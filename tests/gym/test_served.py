@@ -191,7 +191,7 @@ def limited(steps: int) -> gymnasium.Env[Any, Any]:
     return TimeLimit(Countdown(start=50), steps)
 
 
-@pytest.mark.parametrize("host_kind", ["inline", "thread", "process"])
+@pytest.mark.parametrize("host_kind", ["inline", "thread", "process", "sandbox"])
 @pytest.mark.parametrize(
     ("environment", "size"),
     [

@@ -13,7 +13,7 @@ from openenv.runtime.sessions import Sessions
 from tests.runtime.seats import happened, serving, step, until
 from tests.runtime.worlds import AsyncGated, AsyncWorld, Do, Gated, Seen, World
 
-KINDS: list[HostKind] = ["inline", "thread", "process"]
+KINDS: list[HostKind] = ["inline", "thread", "process", "sandbox"]
 
 
 class TestClosing:

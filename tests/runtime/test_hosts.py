@@ -13,7 +13,7 @@ from tests.runtime import worlds
 from tests.runtime.seats import ask, happened, reset, serving, step, until
 from tests.runtime.worlds import AsyncGated, AsyncWorld, Do, Gated, Seen, World
 
-KINDS: list[HostKind] = ["inline", "thread", "process"]
+KINDS: list[HostKind] = ["inline", "thread", "process", "sandbox"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

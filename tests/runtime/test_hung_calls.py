@@ -11,7 +11,7 @@ from openenv.protocol.errors import StepTimeout
 from tests.runtime.seats import ask, happened, reset, serving, step, until
 from tests.runtime.worlds import AsyncGated, Do, Gated, Seen, World
 
-KINDS: list[HostKind] = ["inline", "thread", "process"]
+KINDS: list[HostKind] = ["inline", "thread", "process", "sandbox"]
 
 
 class TestHungCalls:

@@ -29,7 +29,7 @@ async def walk(sessions: Sessions, seed: int) -> list[int]:
 
 
 class TestSeeds:
-    @pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+    @pytest.mark.parametrize("kind", ["inline", "thread", "process", "sandbox"])
     async def test_concurrency_does_not_change_seeded_episodes(self, kind: HostKind) -> None:
         async with serving(Walk, kind) as sessions:
             alone = [await walk(sessions, seed) for seed in range(8 if kind == "process" else 50)]
@@ -50,14 +50,14 @@ class TestSeeds:
 
 
 class TestIsolation:
-    @pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+    @pytest.mark.parametrize("kind", ["inline", "thread", "process", "sandbox"])
     async def test_two_sessions_share_nothing(self, kind: HostKind) -> None:
         class Remembers(World):
             def keep(self, arg: Any) -> Any:
                 self.__dict__.setdefault("kept", []).append(arg)
                 return self.__dict__["kept"]
 
-        env = World if kind == "process" else Remembers
+        env = World if kind in ("process", "sandbox") else Remembers
         async with serving(env, kind) as sessions:
             easy, hard = await sessions.open(), await sessions.open()
             await reset(easy, episode_id="easy")

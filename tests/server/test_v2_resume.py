@@ -302,7 +302,7 @@ def test_a_crash_is_told_with_its_cause(encoding: str) -> None:
         client.done("reset", ch=1, seq=1)
 
 
-@pytest.mark.parametrize("host_kind", ["inline", "thread", "process"])
+@pytest.mark.parametrize("host_kind", ["inline", "thread", "process", "sandbox"])
 def test_a_server_ends_with_sockets_open(host_kind: HostKind) -> None:
     with ExitStack() as stack:
         with serving(World, host_kind=host_kind) as server:

@@ -347,7 +347,7 @@ class Camera(Environment[Pictured, Seen]):
         )
 
 
-@pytest.mark.parametrize("host_kind", ["inline", "thread", "process"])
+@pytest.mark.parametrize("host_kind", ["inline", "thread", "process", "sandbox"])
 def test_values_keep_their_forms(encoding: str, host_kind: Any) -> None:
     with serving(Camera, host_kind=host_kind) as server, speaking(server, encoding) as client:
         reset = client.done("reset", seq=1)["observation"]

@@ -106,7 +106,7 @@ def test_a_goodbye_in_the_middle_of_a_step_is_taken(threaded: Served, gate: Gate
     eventually(lambda: threaded.active() == 0)
 
 
-@pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+@pytest.mark.parametrize("kind", ["inline", "thread", "process", "sandbox"])
 def test_frames_and_a_goodbye_in_one_breath_are_borne(
     servers: dict[str, Served], kind: str
 ) -> None:
