@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from openenv.project import requirements, scaffold
+from openenv.project.names import EnvName
+
 ROOT = Path(__file__).parent.parent.parent
 ENVIRONMENTS = sorted(path.parent for path in ROOT.glob("envs/*/openenv.yaml"))
 
@@ -89,3 +92,10 @@ def test_every_layout_has_the_same_classes(package: Path) -> None:
     repository = import_module(f"envs.{package.name}")
     for name in installed.__all__:
         assert getattr(repository, name) is getattr(installed, name)
+
+
+def test_its_image_is_made_as_a_new_package_s(package: Path) -> None:
+    name = EnvName(package.name)
+    made = scaffold.package(name, scaffold.echo(name))
+    assert (package / "server/Dockerfile").read_text() == made["server/Dockerfile"]
+    requirements.check(package)
