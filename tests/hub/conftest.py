@@ -10,7 +10,8 @@ import pytest
 from huggingface_hub import close_session
 
 from openenv.project.hub import Hub
-from tests.hub.server import TOKEN, FakeHub, fake_hub
+from tests.hub.api import TOKEN, FakeHub
+from tests.hub.server import fake_hub
 
 FILES = {
     "openenv.yaml": "name: tiny_env\napp: server.app:app\nport: 8000\n",

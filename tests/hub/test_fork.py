@@ -8,9 +8,9 @@ from openenv.project import fork as forking
 from openenv.project.errors import ProjectError, UsageProblem
 from openenv.project.hub import Hub, SpaceSettings
 from openenv.project.hub_errors import NotLoggedIn
+from tests.hub.api import ACCOUNT, FakeHub
 from tests.hub.commands import invoke
 from tests.hub.conftest import Openenv
-from tests.hub.server import ACCOUNT, FakeHub
 
 SOURCE = "openenv/echo_env"
 FILES = {"Dockerfile": b"FROM a\n", "README.md": b"# Echo\n"}
