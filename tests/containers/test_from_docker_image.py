@@ -212,10 +212,25 @@ print("playing", flush=True)
 env.step(EchoAction(message="hi"))
 time.sleep(float(sys.argv[2]))
 """
+AWAITING = """
+import asyncio, sys
+from echo_env import EchoEnv
+
+async def main():
+    fault = {"FAULT": "sleep:600"} if sys.argv[2] == "0" else {}
+    begun = EchoEnv.from_docker_image(sys.argv[1], ready_timeout_s=90, env_vars=fault)
+    print("starting", flush=True)
+    env = await begun
+    await env.reset()
+    print("playing", flush=True)
+    await asyncio.sleep(float(sys.argv[2]))
+
+asyncio.run(main())
+"""
 
 
-def _trainer(image: str, sleep_s: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", SCRIPT, image, str(sleep_s)]
+def _trainer(image: str, sleep_s: float, script: str = SCRIPT) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", script, image, str(sleep_s)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
@@ -225,6 +240,30 @@ def test_a_program_that_ends_without_closing_leaves_nothing(
     with _trainer(echo_image, 0) as trainer:
         out, _ = trainer.communicate(timeout=START_S)
     assert (trainer.returncode, out) == (0, "starting\nplaying\n")
+    assert containers(engine) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_a_program_that_awaits_stops_its_container(
+    engine: Engine, echo_image: str, number: int
+) -> None:
+    with _trainer(echo_image, 600, AWAITING) as trainer:
+        assert trainer.stdout is not None
+        assert trainer.stdout.readline() == "starting\n"
+        assert trainer.stdout.readline() == "playing\n"
+        trainer.send_signal(number)
+        trainer.communicate(timeout=START_S)
+    assert containers(engine) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_in_the_middle_of_an_awaited_start_leaves_nothing(
+    engine: Engine, faulty_image: str, number: int
+) -> None:
+    with _trainer(faulty_image, 0, AWAITING) as trainer:
+        eventually(lambda: containers(engine), START_S)
+        trainer.send_signal(number)
+        trainer.communicate(timeout=START_S)
     assert containers(engine) == []
 
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from openenv.client.modes import Colour
-from openenv.client.own_server import OwnServer, Started
+from openenv.client.own_server import OwnServer, Started, patience
 from openenv.client.pending import LOOKED_FOR, Deferred
 from openenv.client.spaces import Space
 from openenv.protocol.errors import ConfigurationError, ModeError
@@ -97,10 +97,10 @@ class Launching(Deferred[ClientT], Generic[ClientT]):
 
     def close(self) -> None:
         """Closes the client that this was used as, and stops its server; nothing if it was not."""
-        if self._is_taken and self._coroutine is not None:
-            super().close()
-        elif self._client is not None:
-            with self._turn:
+        with self._turn:  # one that is starting elsewhere is closed when it has
+            if self._is_taken and self._coroutine is not None:
+                super().close()
+            elif self._client is not None:
                 self._client.close()
 
     def __getattr__(self, name: str) -> Any:
@@ -263,7 +263,8 @@ def _launching(
     own = _taken(theirs, known)
 
     def start() -> Started:
-        return provider().launch(_launch(what, theirs))
+        found = provider()
+        return found.launch(_launch({**what, **patience(found)}, theirs))
 
     return Launching(client_class, OwnServer(start), own)
 
@@ -272,11 +273,11 @@ def _launch(what: Mapping[str, Any], options: Mapping[str, Any]) -> Launch:
     from openenv.providers import Launch, Resources
 
     theirs = dict(options)
-    said = _taken(theirs, ("port", "env_vars", "ready_timeout_s", "resources"))
+    said = {**what, **_taken(theirs, ("port", "env_vars", "ready_timeout_s", "resources"))}
     limits = _taken(theirs, [limit.name for limit in fields(Resources)])
     if limits:
         said["resources"] = replace(said.get("resources", Resources()), **limits)
-    return Launch(**what, **said, options=theirs)
+    return Launch(**said, options=theirs)
 
 
 def _chosen(provider: Any, default: str, **made_with: Any) -> Callable[[], Provider]:
@@ -302,8 +303,6 @@ def _uv(space: Space, provider: Any, options: dict[str, Any]) -> Callable[[], Pr
             f"{', '.join(own)} would make a provider, and there is one already: make that with "
             "them, or leave provider out"
         )
-    if "context_timeout_s" in own:
-        options.setdefault("ready_timeout_s", own["context_timeout_s"])
     return _chosen(provider, "UVProvider", **{"project_path": space.source, **own})
 
 

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from openenv.protocol.errors import (
     ConcurrentCall,
@@ -22,6 +22,9 @@ from openenv.protocol.errors import (
     SessionGone,
     SessionLost,
 )
+
+if TYPE_CHECKING:
+    from openenv.providers import Provider
 
 ResultT = TypeVar("ResultT")
 LAST_LINES = 20
@@ -87,7 +90,7 @@ class OwnServer:
 
         found = as_provider(provider)
         return cls(
-            lambda: found.launch(Launch()),
+            lambda: found.launch(Launch(**patience(found))),
             None if base_url is None else _StartedElsewhere(provider, base_url),
         )
 
@@ -183,6 +186,12 @@ class OwnServer:
             running = starting.result()
             if running is not self._running:
                 running.stop()
+
+
+def patience(provider: Provider) -> dict[str, Any]:
+    """How long a start may take, where its provider was made with an opinion on that."""
+    said: float | None = getattr(provider, "context_timeout_s", None)
+    return {} if said is None else {"ready_timeout_s": said}
 
 
 class _StartedElsewhere:
