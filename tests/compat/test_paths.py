@@ -260,7 +260,7 @@ OURS = {  # fields that we add; all have defaults
     "Observation": {"truncated"},
     "ResetResponse": {"truncated"},
     "StepResponse": {"truncated"},
-    "HealthResponse": {"active_sessions", "max_sessions", "waiting"},
+    "HealthResponse": {"active_sessions", "max_sessions", "waiting", "isolation"},
 }
 
 
