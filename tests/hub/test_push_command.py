@@ -27,7 +27,7 @@ def test_the_command_ends_with_the_address_and_what_to_type(
     pages = [f"{served_hub.url}/spaces/{SPACE}-{number}" for number in (1, 2)]
     assert run.stdout.splitlines() == pages
     assert "left out: prod.env" in run.stderr
-    assert "Uploading 10 changes (3.1 MB)" in run.stderr
+    assert "(changes: 10, 3.1 MB)" in run.stderr
     assert "openenv validate https://ada-tiny-env-1.hf.space" in run.stderr
     assert PASSWORD not in run.stdout + run.stderr
     for space in served_hub.spaces.values():

@@ -96,7 +96,7 @@ class Deployment:
         plan = self._changes()
         size = human_size(sum(change.size for change in plan))
         if plan:
-            yield f"Uploading {len(plan)} changes ({size}) to {self.repo_id}", self._upload
+            yield f"Uploading to {self.repo_id} (changes: {len(plan)}, {size})", self._upload
         given = self._settings
         anything = given.variables or given.secrets or given.hardware
         if anything and not self._created and not self._create_pr:

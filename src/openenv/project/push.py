@@ -61,21 +61,22 @@ class PushOptions:
             ProjectError: `--count` where there is only one to push to.
             UsageProblem: any other.
         """
-        target = "--registry" if self.registry is not None else "--create-pr"
-        if self.registry is not None or self.create_pr:
-            for option, given in self._of_a_space_of_ones_own().items():
-                if given:
-                    raise _excluded(option, target)
         if self.registry is not None:
-            for option, given in self._of_a_space().items():
-                if given:
-                    raise _excluded(option, target)
+            _refuse({**self._of_a_space_of_ones_own(), **self._of_a_space()}, "--registry")
+        elif self.create_pr:
+            _refuse(self._of_a_space_of_ones_own(), "--create-pr")
         if self.repo_id is not None and not is_repo_id(self.repo_id):
             raise UsageProblem(
                 f"--repo-id {self.repo_id!r} is no name of a Space; it takes name or "
                 "namespace/name, of letters, digits, '-', '_' and '.', 96 at most"
             )
+        for option, value in self._of_one_word().items():
+            if value is not None and not re.fullmatch(r"\S+", value):
+                raise UsageProblem(f"{option} takes one word, got {value!r}")
         check_public(self.settings.variables, "--env-var")
+
+    def _of_one_word(self) -> Mapping[str, str | None]:
+        return {"--base-image": self.base_image, "--hardware": self.settings.hardware}
 
     def _of_a_space_of_ones_own(self) -> Mapping[str, object]:
         return {
@@ -156,9 +157,12 @@ def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals or not _VARIABLE.fullmatch(name):
-            shown = name if _VARIABLE.fullmatch(name) else "a name that is none"
-            raise UsageProblem(f"{option} takes NAME=VALUE, got {shown} without a value")
+        if not _VARIABLE.fullmatch(name):
+            raise UsageProblem(
+                f"{option} takes NAME=VALUE, and a name has letters, digits and '_' alone"
+            )
+        if not equals:
+            raise UsageProblem(f"{option} takes NAME=VALUE, got {name} without a value")
         values[name] = value
     return values
 
@@ -171,10 +175,12 @@ def is_repo_id(text: str) -> bool:
     )
 
 
-def _excluded(option: str, target: str) -> ProjectError:
-    kind = ProjectError if option == "--count" else UsageProblem
+def _refuse(options: Mapping[str, object], target: str) -> None:
+    """Refuses the first option that is given although the target has no use for it."""
     where = "an image in a registry" if target == "--registry" else "a pull request"
-    return kind(f"{option} does not go with {target}: {where} has none of that; leave one out")
+    for option in (option for option, given in options.items() if given):
+        kind = ProjectError if option == "--count" else UsageProblem
+        raise kind(f"{option} does not go with {target}: {where} has none of that; leave one out")
 
 
 def check_public(variables: Mapping[str, str], where: str) -> None:
