@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,6 +98,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_is_served_and_its_readme_is_right(folder: Path, command: list[str], place: str) -> None:
     with serving(sys.executable, *command, cwd=folder / place) as url:
         assert play(folder / "my_env/README.md", url, folder) == ECHOED
+
+
+@pytest.mark.parametrize("kind", ["thread", "process"])
+def test_a_copy_under_another_name_is_served(folder: Path, tmp_path: Path, kind: str) -> None:
+    copy = shutil.copytree(folder / "my_env", tmp_path / "a-clone")
+    command = (*OPENENV, "serve", ".", "--port", "0", "--host-kind", kind)
+    with serving(*command, cwd=copy) as url:
+        assert play(copy / "README.md", url, folder) == ECHOED
 
 
 def test_its_test_passes_where_it_lies(folder: Path) -> None:

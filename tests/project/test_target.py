@@ -208,6 +208,36 @@ def test_the_working_directory_is_a_directory_too(
     assert resolve(".").served.__module__ == "sample_env.server.app"
 
 
+@pytest.mark.parametrize("name", ["sample_env", "sample-env", "a copy of it"])
+def test_a_package_keeps_its_own_name_whatever_its_directory_is_called(
+    tmp_path: Path, name: str
+) -> None:
+    directory = package(tmp_path / name)
+    command = '[project]\nname = "x"\n[project.scripts]\nserver = "sample_env.server.app:main"\n'
+    write(directory / "pyproject.toml", command)
+    write(directory / "server/app.py", "from sample_env.models import Echo\n", MORE)
+    target = resolve(str(directory))
+    assert target.served.__module__ == "sample_env.server.app"
+    assert sys.modules["sample_env"].__file__ == str(directory / "__init__.py")
+
+
+@pytest.mark.parametrize(
+    "pyproject",
+    [
+        "broken",
+        '[project]\nname = "x"\n',
+        '[project]\nname = "x"\n[project.scripts]\nserver = "server.app:main"\n',
+        '[project]\nname = "x"\n[project.scripts]\nserver = "json.server.app:main"\n',
+    ],
+)
+def test_a_package_without_a_name_of_its_own_has_its_directory_s(
+    tmp_path: Path, pyproject: str
+) -> None:
+    directory = package(tmp_path / "sample_env")
+    write(directory / "pyproject.toml", pyproject)
+    assert resolve(str(directory)).served.__module__ == "sample_env.server.app"
+
+
 def test_a_manifest_may_name_an_environment(tmp_path: Path) -> None:
     directory = package(tmp_path / "sample_env", "name: sample_env\napp: models:Echo\n")
     target = resolve(str(directory))

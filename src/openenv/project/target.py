@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from openenv.catalog.manifest import MANIFEST, read_manifest
+from openenv.catalog.manifest import MANIFEST, ManifestError, read_manifest, read_pyproject
 from openenv.env.environment import Environment
 from openenv.protocol.errors import ConfigurationError
 
@@ -74,14 +74,28 @@ def resolve(text: str) -> Target:
 
 
 def _from_directory(directory: Path) -> Target:
-    """What a directory's manifest names; a package is imported under its directory's name."""
+    """What a directory's manifest names; a package is imported under its own name."""
     if not (directory / MANIFEST).is_file():
         raise TargetError(f"{directory} holds no {MANIFEST}; {_SPELLINGS}")
     app = read_manifest(directory).app
     module, _, name = app.partition(":")
     if (directory / "__init__.py").is_file():
-        module = f"{directory.name}.{module}"
+        module = f"{_package(directory, module)}.{module}"
     return _target(app, _find(_import_module(module, _paths(directory)), name))
+
+
+def _package(directory: Path, module: str) -> str:
+    """The name of a directory's package: its command's, where the directory has got another one."""
+    try:
+        command = read_pyproject(directory).scripts.get("server", "").partition(":")[0]
+    except ManifestError:
+        return directory.name
+    name = command.removesuffix(f".{module}")
+    if name == directory.name or not name.isidentifier() or name in sys.stdlib_module_names:
+        return directory.name
+    if name not in sys.modules:
+        _guarded(name, directory, lambda: _load(directory / "__init__.py", name))
+    return name
 
 
 def _from_gymnasium(env_id: str) -> Target:
@@ -109,12 +123,13 @@ def _import_file(path: Path) -> ModuleType:
     if (package / "__init__.py").is_file():
         dotted = path.relative_to(package.parent).with_suffix("")
         return _import_module(".".join(dotted.parts), _paths(package))
-    return _guarded(str(path), path.parent, lambda: _load(path))
-
-
-def _load(path: Path) -> ModuleType:
-    """Runs a file that is no part of a package; a module that has its name stays as it is."""
+    # A module that has the file's name already stays as it is.
     name = path.stem if path.stem not in sys.modules else f"served_{path.stem}"
+    return _guarded(str(path), path.parent, lambda: _load(path, name))
+
+
+def _load(path: Path, name: str) -> ModuleType:
+    """Runs a file as the module of a name by which nobody would find it."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None, "a .py file always has a loader"
     _prefer([path.parent])
