@@ -19,13 +19,22 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from contestants import CONTESTANTS, HERE, IN_PROCESS, PACKAGES, PEER_PYTHON
+from contestants import CONTESTANTS, HERE, HOSTS, IN_PROCESS, PACKAGES, PEER_PYTHON
 from goals import Results
-from rounds import FULL, QUICK, Plan, Table, in_process_round, package_round, server_round
+from rounds import (
+    FULL,
+    QUICK,
+    Plan,
+    Table,
+    host_round,
+    in_process_round,
+    package_round,
+    server_round,
+)
 from table import goals, tables
 
 ROUNDS = 5
-QUICK_NAMES = ("v2", "inline", "thread", "tcp", "picows", "websockets", "ours", IN_PROCESS)
+QUICK_NAMES = ("v2", "inline", "thread", "tcp", "picows", "websockets", "ours", *HOSTS, IN_PROCESS)
 LIBRARIES = ("websockets", "picows", "uvicorn", "fastapi", "pydantic", "msgspec", "uvloop")
 METHOD = """\
 Medians over {rounds} rounds, with the range in brackets. Every round starts fresh servers, which
@@ -46,7 +55,9 @@ with its socket. A game is a reset, two hits and a stand, the same for everybody
 counts as a step. Steps/s per server core are steps per second of the server's CPU time. In
 process, the bare calls are: validate the action, step the environment, serialize what it gives. A
 picture is an `NDArray` for us and nested lists for the peer. A connection is cut by a proxy on
-loopback as the step passes, half of them before it has reached the server, half after.
+loopback as the step passes, half of them before it has reached the server, half after. A host is
+asked by the runtime itself, with no socket before it; a session's private memory is what it shares
+with no other process, so not what its zygote has loaded.
 """
 
 
@@ -77,7 +88,8 @@ def machine() -> str:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    names = [*dict.fromkeys(one.name for one in (*CONTESTANTS, *PACKAGES)), IN_PROCESS]
+    known = dict.fromkeys(one.name for one in (*CONTESTANTS, *PACKAGES))
+    names = [*known, *HOSTS, IN_PROCESS]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -93,7 +105,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def play(only: Sequence[str], plan: Plan) -> Table:
     """One round of everybody."""
-    values = server_round(only, plan)
+    values = server_round(only, plan) | host_round(only, plan)
     if IN_PROCESS in only:
         values |= in_process_round(plan)
     for package in PACKAGES:

@@ -146,6 +146,8 @@ CONTESTANTS = (
 )
 IN_PROCESS = "in-process"
 """The row of what the steps cost with no server at all."""
+HOSTS = {"thread host": "thread", "process host": "process", "sandbox host": "sandbox"}
+"""The rows of what a session's host costs with no socket before it, and its kind."""
 PACKAGES = (Package("ours", sys.executable), Package("peer", PEER_PYTHON))
 
 

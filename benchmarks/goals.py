@@ -118,6 +118,12 @@ V2_GOALS = (
     ),
     Goal("v2: step whose connection is cut, p99 ms", "resume.p99_ms", "v2", 100),
 )
+HOST_GOALS = (
+    Goal("sandbox: open a session, p50 ms", "host.open_p50_ms", "sandbox host", 25),
+    Goal("sandbox: open a session, p99 ms", "host.open_p99_ms", "sandbox host", 60),
+    Goal("sandbox: private memory of a session, MiB", "host.private_mb", "sandbox host", 10),
+    Goal("sandbox: step (p50)", "host.step_us", "sandbox host", 2, "thread host"),
+)
 V1_GOALS = (
     Goal("inline: server CPU, 1 session", CPU_1, "inline", 0.25, "peer"),
     Goal("inline: server CPU, 64 sessions", CPU_64, "inline", 0.25, "peer"),

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from statistics import median
 
-from contestants import CONTESTANTS, HERE, IN_PROCESS, Contestant, Package, environment
+from contestants import CONTESTANTS, HERE, HOSTS, IN_PROCESS, Contestant, Package, environment
 from loads import Load, Sizes, Values, busy, generator, percentile, speed
 from measure import Server, command_cpu_s, memory_mb, running
 
@@ -28,6 +28,7 @@ class Plan:
     idle_share: float
     cuts: int
     games: int
+    hosted: int
     sessions: tuple[int, ...]
     batches: tuple[int, ...]
     messages: tuple[int, ...]
@@ -52,6 +53,7 @@ FULL = Plan(
     idle_share=1.0,
     cuts=100,
     games=64,
+    hosted=200,
     sessions=(1, 16, 64, 256, 1024),
     batches=(1, 8, 64, 256),
     messages=(1_000, 10_000, 100_000, 1_000_000, 10_000_000),
@@ -61,6 +63,7 @@ QUICK = Plan(
     idle_share=0.01,
     cuts=4,
     games=4,
+    hosted=4,
     sessions=(1, 64),
     batches=(8,),
     messages=(100_000,),
@@ -193,6 +196,17 @@ def in_process_round(plan: Plan) -> Table:
         _, printed = command_cpu_s(command, environment(sys.executable))
         values |= prefixed(workload, json.loads(printed.splitlines()[-1]))
     return {IN_PROCESS: values}
+
+
+def host_round(only: Sequence[str], plan: Plan) -> Table:
+    """What each kind of host costs with no socket before it."""
+    values: Table = {}
+    for name in [name for name in HOSTS if name in only]:
+        arguments = [HOSTS[name], str(plan.hosted), str(plan.seconds)]
+        command = [sys.executable, str(HERE / "hosts.py"), *arguments]
+        _, printed = command_cpu_s(command, environment(sys.executable))
+        values[name] = prefixed("host", json.loads(printed.splitlines()[-1]))
+    return values
 
 
 def package_round(package: Package) -> Values:

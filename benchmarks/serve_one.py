@@ -31,7 +31,7 @@ def serve_ours(host_kind: str, env: str, port: int, sessions: int) -> None:
     """This package's own `serve`, with the host that is being measured."""
     from openenv import serve
 
-    kind = cast("Literal['inline', 'thread', 'process']", host_kind)
+    kind = cast("Literal['inline', 'thread', 'process', 'sandbox']", host_kind)
     serve(environment(env)[0], host=HOST, port=port, host_kind=kind, max_sessions=sessions)
 
 
@@ -63,7 +63,7 @@ def main(kind: str, env: str, port: int, sessions: int) -> None:
     """Serve `kind` until the process is told to stop."""
     if kind == "peer":
         serve_peer(env, port, sessions)
-    elif kind in ("inline", "thread", "process"):
+    elif kind in ("inline", "thread", "process", "sandbox"):
         serve_ours(kind, env, port, sessions)
     else:
         from floors import FLOORS

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from goals import V1_GOALS, V2_GOALS, Goal, Results
+from goals import HOST_GOALS, V1_GOALS, V2_GOALS, Goal, Results
 
 SPEED = {"rate": "steps/s", "p50_us": "p50 µs", "p99_us": "p99 µs"}
 LOAD = {**SPEED, "server_us": "server CPU µs/step", "client_us": "generator CPU µs/step"}
@@ -82,6 +82,17 @@ TABLES = (
             "kb_each": "KB each",
         },
     ),
+    (
+        "A session's host, no socket",
+        "host.",
+        {
+            "step_us": "step p50 µs",
+            "open_p50_ms": "open p50 ms",
+            "open_p99_ms": "open p99 ms",
+            "close_p50_ms": "close p50 ms",
+        },
+    ),
+    ("A session in a process of its own", "host.", {"private_mb": "private MiB"}),
     ("Server start to the first healthy answer", "start.", {"cpu_s": "CPU s", "wall_s": "wall s"}),
     (
         "Imports and the command line",
@@ -128,7 +139,8 @@ def goals(results: Results) -> str:
         lines = [line(goal, values) for goal, values in measured if values]
         return f"## {title}\n\n{grid(head, lines)}"
 
-    return f"{section('Goals', V2_GOALS)}\n\n{section('Goals of wire v1', V1_GOALS)}"
+    sections = ("Goals", V2_GOALS), ("Goals of hosts", HOST_GOALS), ("Goals of wire v1", V1_GOALS)
+    return "\n\n".join(section(title, wanted) for title, wanted in sections)
 
 
 def tables(results: Results) -> Iterable[str]:

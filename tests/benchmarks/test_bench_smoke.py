@@ -22,7 +22,8 @@ def test_a_quick_run_measures_everything(tmp_path: Path) -> None:
 
     results = json.loads((tmp_path / "results.json").read_text())["results"]
     served, floors = {"v2", "inline", "thread"}, {"tcp", "picows", "websockets"}
-    assert set(results) == served | floors | {"ours", "in-process"}
+    hosts = {"thread host", "process host", "sandbox host"}
+    assert set(results) == served | floors | hosts | {"ours", "in-process"}
     for name in served:
         for metric in ("sessions.1.rate", "idle.open_us", "sync.p50_us", "start.cpu_s"):
             assert results[name][metric][0] > 0
@@ -35,9 +36,16 @@ def test_a_quick_run_measures_everything(tmp_path: Path) -> None:
     for size in ("bytes_in", "bytes_out"):  # a floor moves the same bytes as what stands on it
         metric = f"batch.8.{size}"
         assert results["picows"][metric] == results["tcp"][metric] == results["v2"][metric]
+    for name in hosts:
+        assert results[name]["host.open_p50_ms"][0] > 0
+    assert results["sandbox host"]["host.private_mb"][0] > 0
     assert results["in-process"]["blackjack.direct_us"][0] > 0
     assert results["ours"]["import.client.modules"][0] > 0
 
+    _check_report(tmp_path)
+
+
+def _check_report(tmp_path: Path) -> None:
     report = (tmp_path / "RESULTS.md").read_text()
     assert "`openenv --help`, CPU s" in report
     assert "| v2 |" in report
