@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 Json = dict[str, Any]
@@ -27,8 +28,10 @@ def misfits(schema: Schema, value: Any) -> list[str]:
         schema: a JSON schema, as `GET /schema` gives it.
         value: what JSON holds.
     """
-    fitting = _Fitting(schema)
-    return [text for text, _ in zip(fitting.look(schema, value, ""), range(MOST_MISFITS))]  # noqa: B905
+    try:
+        return list(islice(_Fitting(schema).look(schema, value, ""), MOST_MISFITS))
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        return [f"it: its schema is none: {error}"]
 
 
 def resolve(reference: str, root: Schema) -> Schema | None:

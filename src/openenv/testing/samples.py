@@ -38,14 +38,15 @@ def samples(schema: Schema, count: int) -> list[Any]:
     Raises:
         NoSample: none can be made up.
     """
-    found: list[Any] = []
-    for number in range(count):
-        value = _Sampler(schema).value(schema, number, "it")
-        if not misfits(schema, value):
-            found.append(value)
-    if not found:
-        raise NoSample(f"no value could be made up that fits: {misfits(schema, value)[0]}")
-    return list(islice(cycle(found), count))
+    sampler = _Sampler(schema)
+    try:
+        made = [sampler.value(schema, number, "it") for number in range(count)]
+    except (AttributeError, LookupError, TypeError, OverflowError) as error:
+        raise NoSample(f"its schema is none: {error}") from error
+    fitting = [value for value in made if not misfits(schema, value)]
+    if not fitting:
+        raise NoSample(f"no value could be made up that fits: {misfits(schema, made[0])[0]}")
+    return list(islice(cycle(fitting), count))
 
 
 class _Sampler:

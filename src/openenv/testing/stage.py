@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, SessionCapacityError
@@ -13,6 +13,8 @@ from openenv.testing.fitting import Json
 from openenv.testing.trajectory import Plan, Player, Trajectory, play
 
 PATIENCE_S = 5.0
+BUDGET_S = 10.0
+"""How long one trajectory may take, if its actions were made up."""
 
 
 @dataclass
@@ -76,5 +78,23 @@ class Stage:
 
     @cached_property
     def rehearsal(self) -> Trajectory:
-        """The trajectory of the plan, with the state after every call; played once."""
-        return self.played(look=True)
+        """The trajectory of the plan, with the state after every call; played once.
+
+        If actions that were made up take long, there are fewer of them from then on.
+        """
+        turns: Trajectory = []
+        deadline = time.monotonic() + BUDGET_S
+        with self.session() as client:
+            for turn in play(client, self.plan, look=True):
+                turns.append(turn)
+                if self.plan.generated and time.monotonic() > deadline and _may_end(turns):
+                    break
+        actions = [turn.action for turn in turns if turn.action is not None]
+        self.plan = replace(self.plan, actions=actions)
+        return turns
+
+
+def _may_end(turns: Trajectory) -> bool:
+    """Whether a plan that is played again ends here, too: an end is followed by a reset."""
+    ended = turns[-1].result is not None and turns[-1].action is not None and turns[-1].result.done
+    return len(turns) > 1 and not ended

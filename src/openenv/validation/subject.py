@@ -98,7 +98,8 @@ class Subject:
 
     def stage_at(self, site: Site) -> Stage:
         """A server of the environment, to be played."""
-        schemas = site.get("/schema").content or {}
+        answered = site.get("/schema").content
+        schemas = answered if isinstance(answered, dict) else {}
         capacity = site.get("/health").field("max_sessions")
         return Stage(
             client=lambda: self.client(site).sync(),

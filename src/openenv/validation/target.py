@@ -7,11 +7,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from openenv.catalog.manifest import MANIFEST
 from openenv.client.endpoint import normalised
 from openenv.client.spaces import Space
 from openenv.project.errors import UsageProblem
+from openenv.protocol.errors import ConfigurationError
 
 Kind = Literal["package", "source", "image", "url"]
 _PAGE = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/spaces/", re.IGNORECASE)
@@ -79,8 +81,14 @@ class Target:
 
         Raises:
             ConfigurationError: it is no address.
+            UsageProblem: it has credentials in it.
         """
         place = Space.named(text).url if _PAGE.match(text) else normalised(text)
+        if "@" in urlsplit(place).netloc:
+            raise UsageProblem(
+                "the address has a password in it, which reports would show; leave it out, and set "
+                "OPENENV_CLIENT_TOKEN if the server asks for a token"
+            )
         return cls(text, "url", place)
 
     @classmethod
@@ -103,7 +111,11 @@ class Target:
         return cls(text, "package", str(path.resolve()))
 
     def digest(self) -> str | None:
-        """The SHA-256 of a package's files, whatever order the disk has them in."""
+        """The SHA-256 of a package's files, whatever order the disk has them in.
+
+        Raises:
+            ConfigurationError: one of them cannot be read.
+        """
         if self.directory is None:
             return None
         digest = hashlib.sha256()
@@ -111,8 +123,20 @@ class Target:
             inside = path.relative_to(self.directory)
             if _is_source(inside) and path.is_file():
                 digest.update(f"{inside.as_posix()}\0".encode())
-                digest.update(hashlib.sha256(path.read_bytes()).digest())
+                digest.update(_digest(path))
         return digest.hexdigest()
+
+
+def _digest(path: Path) -> bytes:
+    """A file's own SHA-256; it may be larger than the memory."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while part := file.read(1 << 20):
+                digest.update(part)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+    return digest.digest()
 
 
 def _is_source(path: Path) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
@@ -12,6 +14,7 @@ from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
 from openenv.client.endpoint import Endpoint
 
 MOST_BYTES = 8 * 1024 * 1024
+CHUNK_BYTES = 65536
 
 
 @dataclass(frozen=True)
@@ -63,21 +66,36 @@ class Site:
 
     def _ask(self, request: Request) -> Answer:
         try:
-            with self._opener().open(request, timeout=self.timeout_s) as answer:
-                return _read(answer.status, answer.read(MOST_BYTES + 1))
-        except HTTPError as refusal:
-            with refusal:
-                return _read(refusal.code, refusal.read(MOST_BYTES + 1))
-        except (OSError, ValueError) as error:
+            try:
+                answer = self._opener().open(request, timeout=self.timeout_s)
+            except HTTPError as refusal:
+                answer = refusal
+            with answer:
+                return _parsed(answer.status, self._body(answer))
+        except (OSError, ValueError, HTTPException) as error:
             reason = getattr(error, "reason", None) or error
-            return Answer(problem=f"no answer: {reason or type(reason).__name__}")
+            return Answer(problem=f"no answer: {str(reason) or type(reason).__name__}")
+
+    def _body(self, answer: Any) -> bytes:
+        """What came in time; a server that sends a little now and then is cut off.
+
+        Raises:
+            TimeoutError: there is more to come.
+        """
+        deadline = time.monotonic() + self.timeout_s
+        body = b""
+        while (part := answer.read1(CHUNK_BYTES)) and len(body) <= MOST_BYTES:
+            body += part
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"it was not complete within {self.timeout_s:g} s")
+        return body
 
     def _opener(self) -> OpenerDirector:
         """Proxies are not asked for this machine."""
         return build_opener(*([ProxyHandler({})] if Endpoint(self.url).is_local else []))
 
 
-def _read(status: int, body: bytes) -> Answer:
+def _parsed(status: int, body: bytes) -> Answer:
     if len(body) > MOST_BYTES:
         return Answer(status, problem=f"the answer has more than {MOST_BYTES} bytes")
     try:
