@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +11,9 @@ from typer.testing import CliRunner
 
 from openenv import Action, Environment, Observation
 from openenv.cli.__main__ import app
-from openenv.rollout.collect import EpisodeRecord, RolloutSerializer
+from openenv.project.collection import write
+from openenv.project.errors import ProjectError
+from openenv.rollout.collect import Collection, EpisodeRecord, Policy, RolloutSerializer
 from openenv.testing.scripted import ScriptedPolicy
 from tests.serving import Served, serving
 
@@ -193,6 +196,38 @@ def test_what_cannot_be_done_is_told(
     exit_code, words = refused("walk", *place, *arguments)
     assert (exit_code, told in words) == (code, True), words
     assert not (tmp_path / "none").exists()
+
+
+def test_a_server_that_goes_away_is_told(tmp_path: Path) -> None:
+    nobody = Collection(base_url="http://127.0.0.1:9", make_policy=lambda seed: lambda seen: seen)
+    with pytest.raises(ProjectError, match="run the same command again"):
+        write(nobody, tmp_path, resume=True)
+
+
+def test_a_server_that_wants_a_token_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Walk, token="of-the-test") as served:
+        url = f"http://127.0.0.1:{served.port}"
+        code, words = refused("walk", "--base-url", url, "-o", str(tmp_path))
+        assert (code, "OPENENV_CLIENT_TOKEN" in words) == (1, True), words
+        monkeypatch.setenv("OPENENV_CLIENT_TOKEN", "of-the-test")
+        assert collect(served, tmp_path, "-n", "1", *config(only="right"))["num_collected"] == 1
+
+
+def test_a_second_run_is_kept_out(server: Served, tmp_path: Path) -> None:
+    url = f"http://127.0.0.1:{server.port}"
+    second: list[str] = []
+
+    def policy_that_starts_another(seed: int) -> Policy:
+        with pytest.raises(ProjectError, match="another run writes") as refused:
+            write(replace(first, make_policy=lambda seed: lambda seen: seen), tmp_path, resume=True)
+        second.append(str(refused.value))
+        return lambda seen: {"direction": "right"}
+
+    first = Collection(base_url=url, make_policy=policy_that_starts_another, num_episodes=1)
+    assert write(first, tmp_path, resume=True)["num_collected"] == 1
+    assert len(second) == 1
 
 
 def test_a_folder_that_is_a_file_is_told(server: Served, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -30,15 +32,16 @@ def write(
         told: is told, in a line, of an episode that fails.
 
     Raises:
-        ProjectError: the server went away, or the folder cannot be written.
+        ProjectError: the server went away, the folder cannot be written, or another run writes it.
         ConfigurationError: the folder holds something else.
     """
     serializer = RolloutSerializer(output_dir)
     try:
-        if not resume and (aside := serializer.set_aside()):
-            told(f"what was there is in {aside} now")
-        result = collection.run(serializer, told)
-        serializer.write_metadata(_metadata(collection, result))
+        with _alone_in(output_dir):
+            if not resume and (aside := serializer.set_aside()):
+                told(f"what was there is in {aside} now")
+            result = collection.run(serializer, told)
+            serializer.write_metadata(_metadata(collection, result))
     except ConnectFailed as error:
         raise ProjectError(
             f"{error}; what was played is in {serializer.results_path}: run the same command again "
@@ -50,6 +53,26 @@ def write(
             "folder with --output-dir"
         ) from error
     return {"results": str(serializer.results_path), **result.to_dict()}
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keeps a second run out of the folder, which would write every episode a second time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ProjectError(
+                f"another run writes to {folder}; wait until it is done, or give another folder "
+                "with --output-dir"
+            ) from error
+        yield
 
 
 def _metadata(collection: Collection, result: CollectResult) -> dict[str, Any]:

@@ -136,6 +136,7 @@ def _options(dataset_config: str | None) -> dict[str, Any]:
 
 def _collection(base_url: str, **wanted: Any) -> Collection:
     """The episodes, played by actions made up from the server's own schema."""
+    from openenv.client.endpoint import UNAUTHORIZED_STATUS
     from openenv.project.errors import ProjectError, UsageProblem
     from openenv.rollout.collect import Collection
     from openenv.settings import client_headers
@@ -148,6 +149,8 @@ def _collection(base_url: str, **wanted: Any) -> Collection:
     base_url = base_url.rstrip("/")
     schema = Site(base_url, headers=client_headers(None)).get("/schema")
     action = schema.field("action")
+    if schema.status == UNAUTHORIZED_STATUS:
+        raise ProjectError(f"{base_url} wants a token (401); set OPENENV_CLIENT_TOKEN to it")
     if not isinstance(action, dict):
         raise ProjectError(
             f"{base_url}/schema does not tell what an action is "
