@@ -108,11 +108,18 @@ def holds_what_it_should(engine: Engine, container: Container, name: str) -> Non
     inside(engine, container, *check)
 
 
-def test_docker_alone_builds_it_on_the_base_image(engine: Engine, base: str, package: Path) -> None:
+@pytest.mark.parametrize("buildkit", ["0", "1"], ids=["classic", "buildkit"])
+def test_docker_alone_builds_it_on_the_base_image(
+    engine: Engine, base: str, package: Path, buildkit: str
+) -> None:
+    old = engine.call("version", "--format", "{{.Client.Version}}").stdout.startswith("20.")
+    if buildkit == "1" and not old and engine.call("buildx", "version", check=False).code != 0:
+        pytest.skip("this client needs buildx, which is not installed")
     with image(engine) as name:
         options = ("--network", "host", "--build-arg", f"BASE_IMAGE={base}", "--tag", name)
-        file = str(package / "server/Dockerfile")
-        engine.call("build", *options, "--file", file, str(package), timeout_s=BUILD_S)
+        file = ("--file", str(package / "server/Dockerfile"), str(package))
+        env = {"DOCKER_BUILDKIT": buildkit}
+        engine.call("build", *options, *file, env=env, timeout_s=BUILD_S)
         with playing(name) as container:
             assert said(container.url, "hello") == "hello"
 
