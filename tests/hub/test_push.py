@@ -90,6 +90,17 @@ def test_a_pull_request_leaves_the_space_as_it_is(
     assert set(space.pull_requests[0]) == PUBLISHED
 
 
+def test_variables_are_only_set_where_there_is_a_space_of_one_s_own(project: Path) -> None:
+    write(project, {"openenv.yaml": FILES["openenv.yaml"] + "variables: {A: one}\n"})
+    for options, expected in (
+        ({}, {"A": "one"}),
+        ({"create_pr": True}, {}),
+        ({"registry": "ghcr.io/me"}, {}),
+    ):
+        ready = prepare(PushOptions(directory=project, **options))
+        assert ready.settings.variables == expected
+
+
 def test_no_pull_request_without_a_space(served_hub: FakeHub, hub: Hub, project: Path) -> None:
     with pytest.raises(ProjectError, match="there is no Space openenv/none"):
         deployment(hub, project, repo_id="openenv/none", create_pr=True)

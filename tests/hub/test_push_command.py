@@ -109,17 +109,18 @@ def test_an_interrupt_says_what_exists(
 
 
 @pytest.mark.timeout(60)
-def test_without_the_library_the_way_to_get_it_is_told(project: Path) -> None:
+@pytest.mark.parametrize("dry", [False, True])
+def test_without_the_library_the_way_to_get_it_is_told(project: Path, dry: bool) -> None:
     code = (
         "import sys; sys.modules['huggingface_hub'] = None\n"
         "from openenv.cli.__main__ import main; main()"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code, "push", str(project)],
+        [sys.executable, "-c", code, "push", str(project), *["--dry-run"] * dry],
         capture_output=True,
         text=True,
         timeout=50,
         check=False,
     )
-    assert run.returncode == 1
+    assert run.returncode == (0 if dry else 1)
     assert "pip install 'openenv-core[hub]'" in run.stderr

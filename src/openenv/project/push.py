@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from openenv.catalog.manifest import MANIFEST, Manifest, read_manifest
@@ -128,13 +128,9 @@ def prepare(options: PushOptions) -> Publication:
         raise UsageProblem(f"{manifest.name!r} is no name of a Space; give one with --repo-id")
     excludes = read_excludes(options.exclude) if options.exclude else ()
     staging = _complete(stage(options.directory, excludes), options.directory)
-    given = options.settings
-    settings = SpaceSettings(
-        private=given.private,
-        hardware=given.hardware,
-        variables={**manifest.variables, **given.variables},
-        secrets=given.secrets,
-    )
+    settings = options.settings
+    if options.registry is None and not options.create_pr:
+        settings = replace(settings, variables={**manifest.variables, **settings.variables})
     return Publication(manifest, _with_space_files(staging, manifest, options), settings)
 
 

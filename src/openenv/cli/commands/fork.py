@@ -24,7 +24,7 @@ SetSecret = Annotated[
 Hardware = Annotated[str, typer.Option("--hardware", "-H", help="What the copy runs on.")]
 
 
-def fork(  # as many options as there are
+def fork(
     source: Source,
     repo_id: RepoId = None,
     private: Private = False,

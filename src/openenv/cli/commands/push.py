@@ -60,7 +60,7 @@ Secret = Annotated[list[str] | None, typer.Option(help=SECRET_HELP)]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change; change nothing.")]
 
 
-def push(  # as many options as there are
+def push(
     directory: Directory = Path("."),
     repo_id: RepoId = None,
     base_image: BaseImage = None,
@@ -112,16 +112,11 @@ def _either(interface: bool, no_interface: bool) -> bool | None:
 
 
 def _to_hub(options: PushOptions, publication: Publication, dry_run: bool, as_json: bool) -> None:
-    from openenv.project.hub import Hub
-
-    hub = Hub(told=say)
-    if dry_run and not hub.has_token:
-        say("not compared with the Hub: no access token was found")
+    hub = _hub_to_look_at() if dry_run else _hub_to_write_to()
+    if hub is None:
         name = options.repo_id or publication.manifest.name
         _show_plan(publication, {"spaces": [_unseen(name, publication)]}, as_json)
         return
-    if not hub.has_token and sys.stdin.isatty():
-        hub.log_in()
     deployments = _deployments(hub, options, publication)
     with step("Looking at what is there"):
         for deployment in deployments:
@@ -138,6 +133,32 @@ def _to_hub(options: PushOptions, publication: Publication, dry_run: bool, as_js
                     action()
         done.append(deployment)
     _show_results([deployment.result() for deployment in done], as_json)
+
+
+def _hub_to_write_to() -> Hub:
+    """The Hub, after a login if there is somebody who could log in."""
+    from openenv.project.hub import Hub
+
+    hub = Hub(told=say)
+    if not hub.has_token and sys.stdin.isatty():
+        hub.log_in()
+    return hub
+
+
+def _hub_to_look_at() -> Hub | None:
+    """The Hub, if it can be read without asking anybody for anything."""
+    from openenv.project.errors import ProjectError
+    from openenv.project.hub import Hub
+
+    try:
+        hub = Hub(told=say)
+    except ProjectError as error:
+        say(f"not compared with the Hub: {error}")
+        return None
+    if not hub.has_token:
+        say("not compared with the Hub: no access token was found")
+        return None
+    return hub
 
 
 def _deployments(hub: Hub, options: PushOptions, publication: Publication) -> list[Deployment]:
