@@ -30,15 +30,18 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from openenv.env.environment import HostKind
 from openenv.protocol.errors import ConfigurationError
 from openenv.protocol.wire import ServerMode
-from openenv.runtime.confine import Isolation
 from openenv.runtime.limits import DEFAULT_CAPACITY, Limits
 
+if TYPE_CHECKING:
+    from openenv.runtime.confine import Isolation
+
 HOST_KINDS = get_args(HostKind)
+ISOLATIONS = ("best", "strict")
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|CREDENTIAL|COOKIE|PRIVATE|APIKEY|(API|ACCESS|AUTH|ENCRYPTION)_?KEY"
     r"|_KEY$|^KEY$|_AUTH|AUTHORIZATION|_DSN$|DATABASE_URL|WEBHOOK",
@@ -171,7 +174,7 @@ def isolation(name: str | None) -> Isolation:
         ConfigurationError: there is no such isolation.
     """
     asked = (name or "").strip().lower() or "best"
-    if asked not in get_args(Isolation):
+    if asked not in ISOLATIONS:
         raise ConfigurationError(f"isolation must be best or strict, got {name!r}")
     return cast("Isolation", asked)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from openenv.runtime.host import SessionFactory, session_factory
 from openenv.runtime.plan import Plan
-from openenv.runtime.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from openenv.runtime.sandbox import Sandbox
 
 
 @dataclass(frozen=True)

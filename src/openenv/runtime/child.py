@@ -12,10 +12,9 @@ import sys
 from collections.abc import Callable
 from typing import BinaryIO
 
-from openenv.protocol.errors import EnvironmentFactoryError
+from openenv.protocol.errors import ConfigurationError, EnvironmentFactoryError
 from openenv.protocol.messages import Reply
 from openenv.runtime.birth import Birth
-from openenv.runtime.confine import ConfineError
 from openenv.runtime.faults import text_of
 from openenv.runtime.host import BlockingCalls
 from openenv.runtime.pipe import decode_question, read_question, write_reply
@@ -76,7 +75,7 @@ def why_not(error: BaseException) -> str:
     """Why there is no environment, for people."""
     if isinstance(error, EnvironmentFactoryError):
         return error.message
-    if isinstance(error, ConfineError):
+    if isinstance(error, ConfigurationError):
         return str(error)
     return f"the environment could not be loaded: {type(error).__name__}: {text_of(error)}"
 

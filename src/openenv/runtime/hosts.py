@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from openenv.env.environment import HostKind
 from openenv.env.spec import AnyEnvironment, EnvSpec
 from openenv.runtime.birth import Birth
-from openenv.runtime.confine import Isolation
 from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
 from openenv.runtime.nursery import Nursery
 from openenv.runtime.plan import Plan
 from openenv.runtime.process import ProcessHost
-from openenv.runtime.sandbox import Sandbox, report
 from openenv.runtime.session import closing
+
+if TYPE_CHECKING:
+    from openenv.runtime.confine import Isolation
+    from openenv.runtime.sandbox import Sandbox
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class Hosts:
         if self.kind in ("process", "sandbox"):
             plan = Plan.of(spec, tracebacks=housing.tracebacks)
             if self.kind == "sandbox":
+                from openenv.runtime.sandbox import Sandbox  # of Linux alone
+
                 self._sandbox = Sandbox.of(spec, plan, housing.isolation)
             birth = Birth(plan, self._sandbox)
             self._nursery = Nursery(spec.name, birth, housing.environ, patience_s=patience_s)
@@ -69,7 +73,8 @@ class Hosts:
     @property
     def isolation(self) -> dict[str, Any]:
         """What keeps sessions from the machine, and what is missing of it."""
-        return report(self.kind, self._sandbox)
+        told = {"level": "none", "in_force": [], "missing": {}}
+        return {"host": self.kind, **(told if self._sandbox is None else self._sandbox.report())}
 
     def warm_up(self) -> None:
         """Begins what the first session would wait for; needs the event loop."""

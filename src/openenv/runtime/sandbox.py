@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openenv.env.environment import HostKind
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import ConfigurationError
 from openenv.runtime.confine import (
@@ -59,6 +58,17 @@ class Sandbox:
         )
         return cls(confinement, features, strict=isolation == "strict")
 
+    def report(self) -> dict[str, Any]:
+        """What of it is in force, for `/health`."""
+        features = self.features
+        if self.confinement.network:
+            features = features.without(["netns"], "the environment declares NETWORK = True")
+        return {
+            "level": features.level,
+            "in_force": list(features.available),
+            "missing": dict(features.missing),
+        }
+
     def refuse(self, applied: Applied) -> ConfineError | None:
         """Why a session must not run that is confined by no more than this."""
         if not (self.strict and applied.missing):
@@ -78,19 +88,6 @@ class Sandbox:
         if overtime:
             return f"its limit of {limits.cpu_s:g} s of CPU time was reached"
         return ""
-
-
-def report(host: HostKind, sandbox: Sandbox | None) -> dict[str, Any]:
-    """What `/health` says of the isolation of sessions."""
-    features = Features() if sandbox is None else sandbox.features
-    if sandbox is not None and sandbox.confinement.network:
-        features = features.without(["netns"], "the environment declares NETWORK = True")
-    return {
-        "host": host,
-        "level": "none" if sandbox is None else features.level,
-        "in_force": list(features.available),
-        "missing": dict(features.missing),
-    }
 
 
 def _list(missing: Mapping[str, str]) -> str:

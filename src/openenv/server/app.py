@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
@@ -13,9 +13,11 @@ from openenv.env.models import Observation, State
 from openenv.env.spec import EnvironmentSource
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig
-from openenv.runtime.confine import Isolation
 from openenv.runtime.limits import Limits
 from openenv.server.http_server import HTTPEnvServer
+
+if TYPE_CHECKING:
+    from openenv.runtime.confine import Isolation
 
 TITLE = "OpenEnv Environment HTTP API"
 API_VERSION = "1.0.0"

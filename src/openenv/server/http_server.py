@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import APIRouter, FastAPI
 from starlette.routing import WebSocketRoute
@@ -19,7 +19,6 @@ from openenv.env.spec import EnvironmentSource, EnvSpec
 from openenv.protocol.errors import ConfigurationError, SessionCreationError, SessionError
 from openenv.protocol.wire import HealthResponse, SchemaResponse, ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig, ServerCapacityStatus
-from openenv.runtime.confine import Isolation
 from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
@@ -28,6 +27,9 @@ from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
 from openenv.server.info import read_metadata, schemas
 from openenv.server.mcp import mcp_routes
 from openenv.server.ws import WebSocketEndpoint
+
+if TYPE_CHECKING:
+    from openenv.runtime.confine import Isolation
 
 
 class HTTPEnvServer:

@@ -11,14 +11,13 @@ import threading
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 from openenv.env.environment import HostKind
 from openenv.env.spec import EnvironmentSource
 from openenv.protocol.errors import ConfigurationError
-from openenv.runtime.confine import Isolation
 from openenv.runtime.limits import Limits
 from openenv.runtime.plan import MAIN
 from openenv.runtime.sessions import Sessions
@@ -26,6 +25,9 @@ from openenv.server.app import create_app
 from openenv.server.direct_websocket import DirectWebSocket
 from openenv.server.guard import is_loopback
 from openenv.server.patient_http import PatientHTTP
+
+if TYPE_CHECKING:
+    from openenv.runtime.confine import Isolation
 
 BACKLOG = 2048
 LAST_WORDS_S = 5.0
