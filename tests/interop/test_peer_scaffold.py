@@ -70,6 +70,18 @@ def test_it_is_served(package: Path, command: tuple[str, ...]) -> None:
         echoes(url)
 
 
+@pytest.mark.timeout(CALL_S + 60)
+def test_it_is_a_valid_environment(package: Path) -> None:
+    command = [OURS, "-m", "openenv.cli", "validate", str(package), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=CALL_S, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = {
+        result["check_id"]: result["status"] for result in json.loads(done.stdout)["results"]
+    }
+    assert results["runtime.startup"] == results["runtime.episode"] == "pass"
+    assert {"fail", "error"} & set(results.values()) == set(), results
+
+
 @pytest.fixture(scope="module")
 def base(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A base image with what the peer's has, as far as its Dockerfile needs it."""
