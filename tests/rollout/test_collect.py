@@ -31,7 +31,8 @@ class Walk(Environment[Move, Place]):
     """Ends to the right of 2 with 1, to the left of -2 with -1; breaks where it is told to."""
 
     def reset(self, seed: int | None = None, **options: Any) -> Place:
-        self._position = options.get("start", 0)
+        self._position = 0
+        self._reward = options.get("reward")
         self._breaks = seed in options.get("breaks", ())
         self._only = options.get("only")
         return self._place()
@@ -40,6 +41,8 @@ class Walk(Environment[Move, Place]):
         if self._breaks:
             raise RuntimeError("a step that breaks")
         self._position += 1 if action.direction == "right" else -1
+        if self._reward is not None:
+            return self._place(reward=float(self._reward), done=True)
         end = abs(self._position) > 2
         return self._place(reward=float(self._position > 0) * 2 - 1 if end else 0.0, done=end)
 
@@ -139,6 +142,13 @@ def test_an_episode_that_fails_is_counted_and_tried_again(server: Served, tmp_pa
         "ep-000003",
         "ep-000002",
     ]
+
+
+def test_an_episode_without_a_number_for_a_reward_is_not_written(
+    server: Served, tmp_path: Path
+) -> None:
+    answer = collect(server, tmp_path, "-n", "1", *config(reward="nan"))
+    assert (answer["num_failed"], (tmp_path / "results.jsonl").exists()) == (1, False)
 
 
 def test_a_record_that_was_cut_off_is_played_again(server: Served, tmp_path: Path) -> None:
@@ -242,7 +252,12 @@ def test_records_and_metadata_are_whole_or_not_there(tmp_path: Path) -> None:
     assert serializer.collected_episode_ids() == set()
     assert serializer.set_aside() is None
     record = EpisodeRecord(
-        episode_id="ö-1", messages=[], reward=None, done=False, tool_trace=[], metrics={}
+        episode_id="ö-1",
+        messages=[{"role": "user", "content": "\ud800"}],
+        reward=None,
+        done=False,
+        tool_trace=[],
+        metrics={},
     )
     serializer.write_episode(record)
     serializer.write_metadata({"a": 1})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -12,7 +13,13 @@ from typing import Any
 
 from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
-from openenv.protocol.errors import ConfigurationError, ConnectFailed, Json, OpenEnvError
+from openenv.protocol.errors import (
+    ConfigurationError,
+    ConnectFailed,
+    Json,
+    OpenEnvError,
+    ProtocolError,
+)
 
 RESULTS_FILENAME = "results.jsonl"
 METADATA_FILENAME = "metadata.json"
@@ -93,7 +100,7 @@ class RolloutSerializer:
     def write_episode(self, record: EpisodeRecord) -> None:
         """Appends a record, in one write."""
         self.output_dir.mkdir(parents=True, exist_ok=True)
-        line = json.dumps(record.to_dict(), ensure_ascii=False, default=str).encode()
+        line = json.dumps(record.to_dict(), default=str).encode()
         with self.results_path.open("ab", buffering=0) as results:
             results.write(line + b"\n")
 
@@ -240,10 +247,13 @@ class Collection:
                 messages.append(_message("assistant", action))
                 messages.append(_message("user", result.observation))
                 trace.append(_traced(action, result))
+        reward = sum(step["result"]["reward"] or 0.0 for step in trace)
+        if not math.isfinite(reward):
+            raise ProtocolError(f"its rewards are {[s['result']['reward'] for s in trace]}")
         return EpisodeRecord(
             episode_id=episode_id,
             messages=messages,
-            reward=sum(step["result"]["reward"] or 0.0 for step in trace),
+            reward=reward,
             done=result.done,
             tool_trace=trace,
             metrics={"turns": len(trace), "truncated": result.truncated or not result.done},
