@@ -32,7 +32,7 @@ def package(tmp_path: Path) -> Path:
 def prepared(package: Path, *, own: bool = True) -> BuildContext:
     into = package.parent / "into"
     into.mkdir()
-    return prepare(package, find_dockerfile(package, None), into, own=own)
+    return prepare(package, find_dockerfile(package, None), into, own=own, cache_mounts=True)
 
 
 # ── this version of OpenEnv ───────────────────────────────────────────────────────────────────────
@@ -76,6 +76,17 @@ def test_the_copy_pins_this_version_and_the_project_stays_as_it_is(package: Path
     assert wheel.suffix == ".whl"
     assert (context.directory / ".dockerignore").read_text().endswith("\n!openenv_wheel\n")
     assert {path: path.read_bytes() for path in package.rglob("*") if path.is_file()} == before
+
+
+def test_what_links_lead_to_stays_as_it_is(package: Path) -> None:
+    for path in ("pyproject.toml", ".dockerignore", "server/requirements.txt"):
+        original = package.parent / Path(path).name
+        (package / path).rename(original)
+        (package / path).symlink_to(original)
+    before = {path: path.read_bytes() for path in package.parent.iterdir() if path.is_file()}
+    context = prepared(package)
+    assert f"=={__version__}" in (context.directory / "pyproject.toml").read_text()
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_with_the_index_s_openenv_the_copy_says_what_the_project_says(package: Path) -> None:
@@ -142,6 +153,14 @@ def test_each_stage_that_installs_finds_the_wheel() -> None:
     assert "from one\nRUN echo 1\n" in text
     assert f"FROM x\n{given}" in text
     assert text.count("UV_FIND_LINKS=/opt/openenv") == 2
+
+
+def test_a_fault_of_the_project_s_pyproject_is_told_where_the_author_finds_it(
+    package: Path,
+) -> None:
+    (package / "pyproject.toml").write_text("[project\n")
+    with pytest.raises(ManifestError, match=f"^{package}/pyproject.toml:1:9: "):
+        prepared(package)
 
 
 def test_caches_are_left_out_for_a_builder_that_has_none() -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from openenv.catalog.manifest import Manifest, read_manifest
-from openenv.project import dockerfile
 from openenv.project.context import BuildContext, find_dockerfile, prepare
 from openenv.project.errors import ProjectError, UsageProblem
 from openenv.project.termination import unwinding
@@ -106,8 +105,9 @@ def build(options: BuildOptions) -> BuiltImage:
     tag = options.tag or default_tag(project)
     engine = Engine(options.engine)
     with unwinding(), tempfile.TemporaryDirectory(prefix="openenv-build-") as folder:
-        context = prepare(source, found, Path(folder), own=options.own)
-        _adapt(context.dockerfile, engine)
+        context = prepare(
+            source, found, Path(folder), own=options.own, cache_mounts=_has_cache_mounts(engine)
+        )
         _run(engine, _arguments(options, manifest, tag, context), tag)
     image = engine.inspect("image", tag)
     if image is None:
@@ -142,11 +142,10 @@ def _arguments(
         yield "--no-cache"
     if options.network:
         yield from ("--network", options.network)
-    declared = dockerfile.arguments(context.dockerfile.read_text(encoding="utf-8"))
     usual = {"BUILD_MODE": "standalone", "ENV_NAME": manifest.name}
-    values = {name: value for name, value in usual.items() if name in declared}
+    values = {name: value for name, value in usual.items() if name in context.arguments}
     if options.base_image:
-        if "BASE_IMAGE" not in declared:
+        if "BASE_IMAGE" not in context.arguments:
             raise UsageProblem(
                 "--base-image needs a Dockerfile with ARG BASE_IMAGE before its FROM"
             )
@@ -156,11 +155,9 @@ def _arguments(
     yield str(context.directory)
 
 
-def _adapt(file: Path, engine: Engine) -> None:
-    """Leaves out what Docker's older builder does not know."""
-    if engine.name == "docker" and engine.call("buildx", "version", check=False).code != 0:
-        text = file.read_text(encoding="utf-8")
-        file.write_text(dockerfile.without_cache_mounts(text), encoding="utf-8", newline="\n")
+def _has_cache_mounts(engine: Engine) -> bool:
+    """Whether it is more than Docker's older builder, which is all there is without buildx."""
+    return engine.name != "docker" or engine.call("buildx", "version", check=False).code == 0
 
 
 def _run(engine: Engine, arguments: Iterator[str], tag: str) -> None:

@@ -27,12 +27,14 @@ class BuildContext:
 
     Attributes:
         directory: the copy of the project.
-        dockerfile: its Dockerfile, in the copy.
+        dockerfile: its Dockerfile, beside the copy.
+        arguments: the build arguments that it takes.
         notes: what differs from the project in ways that may surprise.
     """
 
     directory: Path
     dockerfile: Path
+    arguments: frozenset[str]
     notes: tuple[str, ...]
 
 
@@ -61,7 +63,9 @@ def find_dockerfile(project: Path, chosen: Path | None) -> Path:
     )
 
 
-def prepare(source: Path, found: Path, into: Path, *, own: bool) -> BuildContext:
+def prepare(
+    source: Path, found: Path, into: Path, *, own: bool, cache_mounts: bool
+) -> BuildContext:
     """Copies what an image is built of.
 
     Args:
@@ -70,6 +74,7 @@ def prepare(source: Path, found: Path, into: Path, *, own: bool) -> BuildContext
         into: an empty folder.
         own: whether this version of OpenEnv goes into the image, in the place of what the project
             asks of a package index.
+        cache_mounts: whether the builder knows `RUN --mount=type=cache`.
 
     Raises:
         ProjectError: something could not be read.
@@ -83,11 +88,13 @@ def prepare(source: Path, found: Path, into: Path, *, own: bool) -> BuildContext
     text = _read(found)
     notes: tuple[str, ...] = ()
     if own:
-        notes = tuple(_pin(copy))
+        notes = tuple(_pin(source, copy))
         text = dockerfile.with_wheels(text)
+    if not cache_mounts:
+        text = dockerfile.without_cache_mounts(text)
     target = into / "Dockerfile"
     _write(target, text)
-    return BuildContext(copy, target, notes)
+    return BuildContext(copy, target, frozenset(dockerfile.arguments(text)), notes)
 
 
 def _read(file: Path) -> str:
@@ -96,21 +103,22 @@ def _read(file: Path) -> str:
 
 
 def _write(file: Path, text: str) -> None:
+    file.unlink(missing_ok=True)  # it may be a link to the project's own
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
 # ── this version of OpenEnv ───────────────────────────────────────────────────────────────────────
 
 
-def _pin(copy: Path) -> Iterator[str]:
+def _pin(source: Path, copy: Path) -> Iterator[str]:
     """Puts our wheel into the context, and makes every project in it ask for that."""
     wheels = copy / dockerfile.WHEELS
-    wheels.mkdir()
+    wheels.mkdir(exist_ok=True)
     version = write_own_wheel(wheels).name.split("-")[1]
     pin = f"{DISTRIBUTION}{{extras}}=={version}{{marker}}"
     _let_in(copy / ".dockerignore")
     for file in copy.rglob(PYPROJECT):
-        _pin_pyproject(file, pin)
+        _pin_pyproject(source / file.relative_to(copy), file, pin)
     for file in copy.rglob("requirements*.txt"):
         _write(file, "".join(f"{_pinned(line, pin)}\n" for line in _read(file).splitlines()))
     for lock in _LOCKS:
@@ -121,18 +129,17 @@ def _pin(copy: Path) -> Iterator[str]:
 
 def _let_in(dockerignore: Path) -> None:
     if dockerignore.is_file():
-        with dockerignore.open("a", encoding="utf-8") as file:
-            file.write(f"\n!{dockerfile.WHEELS}\n")
+        _write(dockerignore, f"{_read(dockerignore)}\n!{dockerfile.WHEELS}\n")
 
 
-def _pin_pyproject(file: Path, pin: str) -> None:
+def _pin_pyproject(file: Path, copy: Path, pin: str) -> None:
     pyproject = read_pyproject(file.parent)
     text = _read(file)
     extras = pyproject.optional_dependencies.values()
     for wanted in (*pyproject.dependencies, *(one for group in extras for one in group)):
         for quote in "\"'":
             text = text.replace(f"{quote}{wanted}{quote}", f'"{_pinned(wanted, pin)}"')
-    _write(file, text)
+    _write(copy, text)
 
 
 def _pinned(requirement: str, pin: str) -> str:

@@ -89,17 +89,15 @@ def halve(pieces: list[Chunk], roots: Collection[str], never: str, module: str) 
     docstring = [piece for piece in pieces[:1] if _is_docstring(piece)]
     body = pieces[len(docstring) :]
     first = _needed(body, roots)
-    if never in {name for piece in first for name in piece.defines}:
+    if never in _names(first):
         raise ProjectError(
             f"{' and '.join(sorted(roots))} need {never}, which needs them: they cannot be in two "
             f"files; take {never} out of what they refer to"
         )
     second = [piece for piece in body if not piece.is_import and piece not in first]
-    names = {name for piece in first for name in piece.defines}
-    used = {name for piece in second for name in piece.uses}
-    shared = tuple(sorted(names & used))
+    shared = tuple(sorted(_names(first) & _uses(second)))
     line = f"from {module} import {', '.join(shared)}\n" if shared else ""
-    idle = {name for piece in body if _may_register(piece) for name in piece.defines} - _uses(body)
+    idle = _names(piece for piece in body if _may_register(piece)) - _uses(body)
     rest = _assembled(body, second, _uses(second) | idle, line)
     return Halves(
         models=_assembled(body, first, _uses(first)) if first else "",
@@ -115,6 +113,10 @@ def _may_register(piece: Chunk) -> bool:
     return piece.is_import and not ours
 
 
+def _names(pieces: Iterable[Chunk]) -> set[str]:
+    return {name for piece in pieces for name in piece.defines}
+
+
 def _uses(pieces: Iterable[Chunk]) -> set[str]:
     return {name for piece in pieces for name in piece.uses}
 
@@ -122,7 +124,7 @@ def _uses(pieces: Iterable[Chunk]) -> set[str]:
 def _needed(body: list[Chunk], roots: Collection[str]) -> list[Chunk]:
     """The chunks that bind some names, all that these need, and what is only about them."""
     own = [piece for piece in body if not piece.is_import]
-    local = {name for piece in own for name in piece.defines}
+    local = _names(own)
     wanted, more = set[str](), set(roots)
     while wanted != more:
         wanted = more
