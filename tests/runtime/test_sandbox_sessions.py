@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from openenv import create_app
+from openenv.env.environment import HostKind
 from openenv.env.spec import EnvSpec
 from openenv.project.target import resolve
 from openenv.protocol.errors import ConfigurationError, EnvironmentFactoryError
@@ -339,6 +340,11 @@ class TestWhatIsInForce:
         ]
         assert "seccomp (this kernel has none)" in str(refusals[0])
         assert refusals[1] is None
+
+    @pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+    def test_nothing_else_is_strict(self, kind: HostKind) -> None:
+        with pytest.raises(ConfigurationError, match=f"needs host_kind='sandbox', got '{kind}'"):
+            create_app(Relative, Do, Seen, host_kind=kind, isolation="strict")
 
     @pytest.mark.parametrize("name", ["strictly", "none"])
     def test_there_is_no_other_isolation(self, name: Any) -> None:

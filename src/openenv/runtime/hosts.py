@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from openenv.env.environment import HostKind
 from openenv.env.spec import AnyEnvironment, EnvSpec
+from openenv.protocol.errors import ConfigurationError
 from openenv.runtime.birth import Birth
 from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
 from openenv.runtime.nursery import Nursery
@@ -56,6 +57,11 @@ class Hosts:
 
     def __init__(self, spec: EnvSpec, housing: Housing, patience_s: float | None) -> None:
         self.kind: HostKind = housing.kind or spec.traits.default_host
+        if housing.isolation == "strict" and self.kind != "sandbox":
+            raise ConfigurationError(
+                f"isolation='strict' needs host_kind='sandbox', got {self.kind!r}, which confines "
+                "nothing"
+            )
         self._spec = spec
         self._make = session_factory(spec, tracebacks=housing.tracebacks)
         self._shared_worker: Worker | None = None
