@@ -389,6 +389,28 @@ class _Slowly:
         return self._old.start_container(image, env_vars={"SLOW": "1"})
 
 
+def test_a_subclass_whose_connect_fails_leaves_no_server(place: Place) -> None:
+    class Picky(WorldClient):
+        def connect(self) -> Any:
+            raise ValueError("no bell")
+
+    for start in (_started_blocking, lambda handle: asyncio.run(_entered(handle))):
+        with pytest.raises(ValueError, match="no bell"):
+            start(Picky.from_project(place.file, ready_timeout_s=START_S))
+        place.await_none()
+
+
+def test_a_fault_of_the_world_leaves_its_server_alone(place: Place) -> None:
+    with place.starting() as client:
+        client.reset()
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="cannot be sent"):
+                client.reset(nonsense=object())
+        with pytest.raises(RuntimeError):
+            client.step({"amount": "many"})
+        play(client)
+
+
 # ── how it ends ───────────────────────────────────────────────────────────────────────────────────
 
 

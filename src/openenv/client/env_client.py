@@ -146,8 +146,6 @@ class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, 
 
         def flow() -> Flow[Effect, Self]:
             yield from self._conversation.open()
-            if self._server is not None:
-                self._server.reached = True
             return self
 
         return cast("Pending[Self]", self._operate("connect", flow()))
@@ -320,20 +318,20 @@ class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, 
             self._server = None  # it is the parent's too
 
     def _drive(self, flow: Flow[Effect, ResultT], last: bool) -> ResultT:
-        server = self._server
+        server, held = self._server, self._holds_a_session()
         try:
             return drive(flow, self._perform)
         except BaseException as error:
-            if server is not None:
-                server.failed(error)
             self._let_go(self._blocking, error)
+            if server is not None and not self._conversation.is_connected:
+                server.failed(error, held=held)
             raise
         finally:
             if last and server is not None:
                 server.stop()
 
     async def _adrive(self, flow: Flow[Effect, ResultT], last: bool) -> ResultT:
-        server = self._server
+        server, held = self._server, self._holds_a_session()
         loop = getattr(self._awaiting.transport, "loop", None)
         if loop is not None and loop is not asyncio.get_running_loop():
             self._conversation.cut("it was opened on another event loop")
@@ -341,13 +339,19 @@ class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, 
         try:
             return await adrive(flow, self._aperform)
         except BaseException as error:
-            if server is not None:
-                await server.afailed(error)
             self._let_go(self._awaiting, error)
+            if server is not None and not self._conversation.is_connected:
+                await server.afailed(error, held=held)
             raise
         finally:
             if last and server is not None:
                 await server.astop()
+
+    def _holds_a_session(self) -> bool:
+        held = self._conversation.is_connected
+        if held and self._server is not None:
+            self._server.was_reached = True
+        return held
 
     def _let_go(self, driver: BlockingDriver | AwaitingDriver, error: BaseException) -> None:
         """Drops the connection of a session that was lost, so that the server frees its slot."""

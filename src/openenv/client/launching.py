@@ -83,7 +83,12 @@ class Launching(Deferred[ClientT], Generic[ClientT]):
 
     async def __aenter__(self) -> ClientT:
         """The client, which awaits; errors as `sync`."""
-        return await (await self).__aenter__()
+        client = await self
+        try:
+            return await client.__aenter__()
+        except BaseException as error:
+            await self._server.afailed(error)
+            raise
 
     async def __aexit__(
         self,
@@ -157,10 +162,10 @@ class Launching(Deferred[ClientT], Generic[ClientT]):
         try:
             client = self._made(url)
             client._claim(Colour.BLOCKING)
+            client.connect()
         except BaseException as error:
             self._server.failed(error)
             raise
-        client.connect()
         return client
 
     async def _awaited(self) -> ClientT:

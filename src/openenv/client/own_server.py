@@ -67,12 +67,12 @@ class OwnServer:
         running: one that runs already.
 
     Attributes:
-        reached: whether the client has had a session in it; one without is stopped, not kept.
+        was_reached: the client has had a session in it; one without is stopped, not kept.
     """
 
     def __init__(self, launch: Callable[[], Started], running: Started | None = None) -> None:
-        self.reached = False
         self._launch = launch
+        self.was_reached = False
         self._running: Started | None = None
         self._dropped: weakref.finalize[..., OwnServer] | None = None
         self._pid = os.getpid()
@@ -128,7 +128,7 @@ class OwnServer:
         """
         if self._running is not None and os.getpid() == self._pid:
             self._running.stop()
-        self._running, self.reached = None, False
+        self._running, self.was_reached = None, False
         if self._dropped is not None:
             self._dropped.detach()
 
@@ -137,24 +137,30 @@ class OwnServer:
         if self._running is not None:
             await asyncio.shield(asyncio.wrap_future(_elsewhere(self.stop)))
 
-    def failed(self, error: BaseException) -> None:
-        """A call has ended in an error, which is told the last lines of a server that has ended.
+    def failed(self, error: BaseException, *, held: bool = False) -> None:
+        """A call has ended in an error, and its client has no session.
 
-        A server that was never reached is stopped.
+        The error is told the last lines of a server that has ended. A server that the client has
+        never had a session in is stopped.
+
+        Args:
+            error: that of the call.
+            held: the client had a session before the call: the server may be ending just now.
         """
         running = self._running
         if running is None or isinstance(error, ConcurrentCall):
             return
-        if isinstance(error, ConnectFailed | SessionLost) and _await_problem(running):
+        patience_s = ENDING_S if held or not self.was_reached else 0.0
+        if isinstance(error, ConnectFailed | SessionLost) and _problem(running, patience_s):
             _tell(error, running)
-        if not self.reached:
+        if not self.was_reached:
             with suppress(ProviderError):  # the first error is the one to tell
                 self.stop()
 
-    async def afailed(self, error: BaseException) -> None:
+    async def afailed(self, error: BaseException, *, held: bool = False) -> None:
         """The same off the event loop."""
         if self._running is not None:
-            telling = _elsewhere(lambda: self.failed(error))
+            telling = _elsewhere(lambda: self.failed(error, held=held))
             if not isinstance(error, GeneratorExit):  # a coroutine that is closed awaits no more
                 await asyncio.shield(asyncio.wrap_future(telling))
 
@@ -165,14 +171,15 @@ class OwnServer:
         problem = _problem(running)
         if problem is None:
             return running
+        if not resuming:
+            self.stop()
+            return self._launch()
         gone = SessionGone(
             f"the server that this client started has ended: {problem}; reset() starts another"
         )
         _tell(gone, running)
         self.stop()
-        if resuming:
-            raise gone
-        return self._launch()
+        raise gone
 
     def _take(self, running: Started) -> Started:
         if running is not self._running:
@@ -218,19 +225,21 @@ class _StartedElsewhere:
         return None
 
 
-def _problem(running: Started) -> str | None:
-    """Why a server has ended; also `None` if that cannot be told now."""
-    with suppress(ProviderError):
-        return running.problem()
-    return None
+def _problem(running: Started, patience_s: float = 0.0) -> str | None:
+    """Why a server has ended; `None` if it has not, or that can't be told.
 
-
-def _await_problem(running: Started) -> str | None:
-    """The same of one that may be ending just now: its connections break first."""
-    deadline = time.monotonic() + ENDING_S
-    while (problem := _problem(running)) is None and time.monotonic() < deadline:
+    Args:
+        running: the server.
+        patience_s: how long it may take to end whose connections broke, in seconds.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        with suppress(ProviderError):
+            if problem := running.problem():
+                return problem
+        if time.monotonic() >= deadline:
+            return None
         time.sleep(0.05)
-    return problem
 
 
 def _tell(error: ConnectFailed | SessionError, running: Started) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -39,7 +39,7 @@ def _lines(card: Card) -> Iterator[str]:
     if card.client:
         yield f"  client: {card.client}"
     for name, value in card.limits.items():
-        yield f"  {name}: {value}"
+        yield f"  {name}: {_short(value)}"
     for part, schema in card.schemas.items():
         yield ""
         yield f"{part} {schema.get('title', '')}".rstrip()
@@ -52,3 +52,10 @@ def _lines(card: Card) -> Iterator[str]:
     for problem in card.problems:
         yield ""
         yield f"Problem: {problem}"
+
+
+def _short(value: Any) -> str:
+    """A value in a line; of an object what it has in it."""
+    if not isinstance(value, dict):
+        return str(value)
+    return ", ".join(f"{name} {inner}" for name, inner in value.items() if inner)
