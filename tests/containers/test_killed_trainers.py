@@ -77,14 +77,15 @@ def test_a_signal_stops_what_is_not_healthy_yet(
         assert containers(engine) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("delay_s", [0.0, 0.02, 0.05, 0.1, 0.2, 0.4])
-def test_interrupted_at_any_moment_it_leaves_nothing(
-    engine: Engine, faulty_image: str, delay_s: float
+def test_ended_at_any_moment_it_leaves_nothing(
+    engine: Engine, faulty_image: str, delay_s: float, number: int
 ) -> None:
     with training(faulty_image, "sleep:600") as trainer:
         trainer.says("launching")
         time.sleep(delay_s)
-        trainer.end(signal.SIGINT)
+        trainer.end(number)
         assert containers(engine) == []
 
 

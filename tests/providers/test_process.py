@@ -195,6 +195,11 @@ print("launching", flush=True)
 running = ProcessProvider().launch(Launch(project=sys.argv[1], ready_timeout_s=60))
 if sys.argv[2] == "fork" and os.fork() == 0:
     time.sleep(600)  # a worker, which has all that was open
+if sys.argv[2] == "fork, stop":
+    worker = os.fork()
+    if worker == 0:
+        time.sleep(600)
+    running.stop()
 print("running", flush=True)
 time.sleep(600)
 """
@@ -242,6 +247,13 @@ def test_no_server_outlives_a_trainer_whose_workers_live(tiny: Path) -> None:
         process.kill()
         process.wait(60)
         eventually(lambda: not alive(keepers[0]), 60)
+
+
+def test_a_worker_keeps_no_server_from_its_end(tiny: Path) -> None:
+    with trainer(tiny, "fork, stop") as process:
+        says(process, "launching")
+        says(process, "running")
+        assert [p for p in processes("keeper.py") if p in processes(tiny)] == []
 
 
 def test_a_trainer_killed_during_the_start_leaves_nothing(tmp_path: Path) -> None:

@@ -16,12 +16,15 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from openenv.protocol.errors import ProviderError
+from openenv.providers.command import finish_all
 
 if TYPE_CHECKING:
     from openenv.providers.provider import Running
 
 _ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE_S = 60.0
+FINISH_S = 30.0
+"""How long what is being made may take to be made: then it can be removed."""
 _log = logging.getLogger(__name__)
 _running: dict[int, Running] = {}  # strong: who drops a server without stopping it has left it over
 
@@ -48,6 +51,7 @@ def arm() -> None:
 
 def stop_all() -> None:
     """Stops every server that is left, whatever happens to one of them, for a minute at most."""
+    finish_all(FINISH_S)
     deadline = time.monotonic() + PATIENCE_S
     for running in list(_running.values()):
         if time.monotonic() > deadline:

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from openenv.settings import tool_environ
 
 _ASSIGNMENT = re.compile(r"^((?:--?[\w-]+=)?[A-Za-z_]\w*)=.*$", re.DOTALL)
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_to_finish: set[subprocess.Popen[str]] = set()
 MAX_TOLD = 2000
 REAPED_S = 10.0
 """How long a tool that was killed may take to be gone."""
@@ -55,6 +57,8 @@ def run(
         ProviderError: it failed.
     """
     process = _start(args, env, input)
+    if finish_s > 0:
+        _to_finish.add(process)
     with process:
         try:
             stdout, stderr = process.communicate(input, timeout=timeout_s)
@@ -67,6 +71,7 @@ def run(
                 process.communicate(timeout=finish_s)
             raise
         finally:
+            _to_finish.discard(process)
             if process.returncode is None:
                 kill_group(process.pid)
                 process.wait(REAPED_S)
@@ -74,6 +79,14 @@ def run(
     if check and completed.code != 0:
         raise ProviderError(failure(args, completed, env))
     return completed
+
+
+def finish_all(timeout_s: float) -> None:
+    """Waits for the tools that must not be cut off, in whatever thread they were started."""
+    deadline = time.monotonic() + timeout_s
+    for process in list(_to_finish):
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()))
 
 
 def _start(

@@ -115,6 +115,8 @@ class Container(Running):
     def logs(self, lines: int = LOG_LINES) -> str:
         """The last lines of what the container wrote to its standard outputs."""
         answer = self._engine.call("logs", f"--tail={lines}", self.name, check=False)
+        if answer.code != 0:
+            return ""
         return "\n".join([*answer.stdout.splitlines(), *answer.stderr.splitlines()][-lines:])
 
     def _inspect(self) -> dict[str, Any]:

@@ -128,6 +128,7 @@ class ServerProcess(Running):
     def _end_keeper(self, kept: subprocess.Popen[bytes]) -> None:
         if kept.stdin is not None:
             kept.stdin.close()
+        kept.terminate()  # a fork of ours may hold its input open
         try:
             kept.wait(GRACE_S + KEEPER_S)
         except subprocess.TimeoutExpired:

@@ -6,6 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Literal
 
 from openenv.protocol.errors import NotReady, ProviderError
@@ -17,6 +18,7 @@ LOOPBACK = "127.0.0.1"
 FAILURES = 3
 """After so many failed tasks and none that runs, a service is given up."""
 REMOVAL_S = 60.0
+LOG_S = 10.0
 PAUSE_S = 0.2
 
 
@@ -47,12 +49,18 @@ class SwarmService(Running):
         if self._endpoint_mode == "ingress":
             found = self._engine.inspect("service", self.name) or {}
             ports = (found.get("Endpoint") or {}).get("Ports") or []
-            return [f"http://{LOOPBACK}:{port['PublishedPort']}" for port in ports[:1]]
-        nodes = self._nodes()
+            node = self._engine.swarm().get("NodeAddr") or LOOPBACK
+            return [f"http://{node}:{port['PublishedPort']}" for port in ports[:1]]
+        return self._addresses(self._running())
+
+    def _addresses(self, running: list[dict[str, Any]]) -> list[str]:
+        """Of tasks, each of which has a port on its node."""
+        nodes = self._nodes() if running else {}
         return [
-            f"http://{nodes.get(task['NodeID'], LOOPBACK)}:{ports[0]['PublishedPort']}"
-            for task in self._running()
+            f"http://{nodes[task['NodeID']]}:{ports[0]['PublishedPort']}"
+            for task in running
             if (ports := (task["Status"].get("PortStatus") or {}).get("Ports"))
+            and task["NodeID"] in nodes
         ]
 
     def scale(self, replicas: int, timeout_s: float = 60.0) -> None:
@@ -89,11 +97,13 @@ class SwarmService(Running):
 
     def logs(self, lines: int = LOG_LINES) -> str:
         """What has become of its tasks, and the last lines that each wrote."""
-        states = [_told(task) for task in self._tasks()]
-        answer = self._engine.call(
-            *("service", "logs", "--raw", f"--tail={lines}", self.name), timeout_s=10.0, check=False
-        )
-        return "\n".join([*states, *answer.stdout.splitlines(), *answer.stderr.splitlines()])
+        told = [_told(task) for task in self._tasks()]
+        with suppress(ProviderError):  # of a node that is down no log can be had
+            answer = self._engine.call(
+                *("service", "logs", "--raw", f"--tail={lines}", self.name), timeout_s=LOG_S
+            )
+            told += [*answer.stdout.splitlines(), *answer.stderr.splitlines()]
+        return "\n".join(told)
 
     def _wait(self, timeout_s: float) -> None:
         urls = self._until(self._healthy_urls, time.monotonic() + timeout_s)
@@ -102,11 +112,11 @@ class SwarmService(Running):
 
     def _healthy_urls(self) -> list[str]:
         """All addresses if all replicas run and are healthy, else none."""
-        urls = self.urls()
-        running = len(self._running())
-        self._lacking = f"{running} of {self.replicas} replicas run"
-        if running != self.replicas or not urls:
+        running = self._running()
+        self._lacking = f"{len(running)} of {self.replicas} replicas run"
+        if len(running) != self.replicas:
             return []
+        urls = self.urls() if self._endpoint_mode == "ingress" else self._addresses(running)
         for url in urls:
             if answer := ask(url):
                 self._lacking += f", but of {url}/health, {answer}"
@@ -142,11 +152,14 @@ class SwarmService(Running):
         return found
 
     def _nodes(self) -> dict[str, str]:
-        """The addresses of the swarm's nodes; this one's is the loopback."""
+        """The addresses of the nodes that answer the swarm."""
         ids = self._engine.call("node", "ls", "--quiet").stdout.split()
         answer = self._engine.call("node", "inspect", *ids, check=False)
-        nodes = {node["ID"]: node["Status"]["Addr"] for node in json.loads(answer.stdout or "[]")}
-        return nodes | {self._engine.swarm().get("NodeID", ""): LOOPBACK}
+        return {
+            node["ID"]: node["Status"]["Addr"]
+            for node in json.loads(answer.stdout or "[]")
+            if node["Status"]["State"] == "ready"
+        }
 
     def _end(self) -> None:
         """Removes it, and waits until its containers on this node are gone."""
