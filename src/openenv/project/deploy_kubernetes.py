@@ -106,9 +106,11 @@ def deploy(wanted: Wanted, where: Where) -> Deployed:
         ProviderError: the cluster refused, or the pods never will serve.
     """
     began = time.monotonic()
+    planned = plan(wanted, where.namespace or "default")
     cluster = connect(where.kubeconfig, where.context, where.namespace)
     try:
-        workload = replace(plan(wanted, cluster.namespace), launch=uuid.uuid4().hex)
+        launch = uuid.uuid4().hex
+        workload = replace(planned, namespace=cluster.namespace, launch=launch)
         service = apply(cluster, workload)
         pods = wait_until_ready(cluster, workload, workload.options.replicas, wanted.timeout_s)
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,10 +59,12 @@ def _configure(configuration: Any, kubeconfig: str | None, context: str | None) 
     inside = kubeconfig is None and context is None
     try:
         loader.load_kube_config(kubeconfig, context, client_configuration=configuration)
-    except config.ConfigException:
+    except config.ConfigException as no_file:
         if not inside:
             raise
-        return _Found(_configure_inside(configuration), inside=True)
+        with suppress(config.ConfigException):
+            return _Found(_configure_inside(configuration), inside=True)
+        raise no_file from None
     contexts, current = loader.list_kube_config_contexts(kubeconfig)
     chosen = next((c for c in contexts if c["name"] == context), current)
     return _Found(chosen["context"].get("namespace") or "default", inside=False)

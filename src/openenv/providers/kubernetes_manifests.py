@@ -131,6 +131,14 @@ class Workload:
     owner: Mapping[str, str] = field(default_factory=dict)
     launch: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuses limits that are none.
+
+        Raises:
+            ConfigurationError: the memory is no size.
+        """
+        self._resources()
+
     @property
     def selector(self) -> dict[str, str]:
         """The labels that tell its objects from all others."""

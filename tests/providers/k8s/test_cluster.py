@@ -25,7 +25,7 @@ from openenv.providers.kubernetes_connect import connect
 from openenv.providers.kubernetes_manifests import MANAGED_BY
 from openenv.providers.kubernetes_objects import remaining, wait_until_gone
 from openenv.providers.launch import Launch, Resources
-from tests.containers.images import ROOT, build
+from tests.containers.images import ROOT, built, write_echo
 from tests.serving import eventually
 
 SCRIPT = os.environ.get("OPENENV_TEST_CLUSTER", "")
@@ -42,13 +42,12 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> str:
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An image of ours on every node."""
-    app = ROOT / "envs" / "echo_env"
-    serve = ["python3", "-m", "openenv", "serve", "/app/echo_env", "--host", "0.0.0.0"]
-    build(Engine("docker"), IMAGE, tmp_path_factory.mktemp("image"), app, serve)
-    subprocess.run([SCRIPT, "load", IMAGE], check=True, timeout=120, stdout=subprocess.DEVNULL)
-    return IMAGE
+    directory = write_echo(tmp_path_factory.mktemp("image"))
+    with built(Engine("docker"), IMAGE, "openenv.test=k8s", directory):
+        subprocess.run([SCRIPT, "load", IMAGE], check=True, timeout=120, stdout=subprocess.DEVNULL)
+        yield IMAGE
 
 
 @pytest.fixture
