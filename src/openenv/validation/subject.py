@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from openenv.client.endpoint import Endpoint
 from openenv.client.generic import GenericEnvClient
 from openenv.providers import Running
 from openenv.testing.stage import Stage
@@ -19,7 +18,9 @@ from openenv.validation.target import Target
 from openenv.validation.web import Site
 
 START_S = 60.0
+"""How long a server may take until it is healthy."""
 CALL_S = 60.0
+"""How long a reset or a step may take."""
 CAPACITY = 8
 """Sessions that a server of ours holds, unless its package says otherwise."""
 
@@ -67,11 +68,6 @@ class Subject:
     def is_ours(self) -> bool:
         """Whether the server was started for this validation, and nobody else uses it."""
         return self.target.kind != "url"
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the server is on this machine."""
-        return self.server.url != "" and Endpoint(self.server.url).is_local
 
     @property
     def server(self) -> Site:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from openenv.client.endpoint import Endpoint
-from openenv.testing.finding import Finding, Status
+from openenv.testing.finding import Finding, broken
 from openenv.validation.checks.episodes import EPISODE
 from openenv.validation.policy import Level
 from openenv.validation.registry import Check
@@ -77,7 +77,7 @@ def _judged(seen: dict[str, _Seen]) -> Finding:
     measured = {name: look.answer for name, look in seen.items()}
     untyped = [f"{name}: {look.answer}" for name, look in seen.items() if not look.typed]
     if untyped:
-        return Finding(Status.FAIL, tuple(untyped), measured)
+        return Finding.judged(untyped, "", measured)
     ended = [name for name, look in seen.items() if not look.lives]
     faults = [f"the session ended with {', '.join(ended)}"] if ended else []
     told = f"{len(seen)} frames were each answered with a typed error, and the session went on"
@@ -159,11 +159,16 @@ def _socket(subject: Subject) -> ClientConnection:
     )
 
 
-def _answered(subject: Subject) -> Finding:
-    try:
-        return _frames(subject)
-    except (WebSocketException, OSError) as error:
-        return Finding(Status.FAIL, (f"no session could be opened: {error}",))
+def _connected(look: Callable[[Subject], Finding]) -> Callable[[Subject], Finding]:
+    """The same look, where it is the server's fault that there is no session to look at."""
+
+    def connected(subject: Subject) -> Finding:
+        try:
+            return look(subject)
+        except (WebSocketException, OSError) as error:
+            return broken(f"no session could be opened: {error or type(error).__name__}")
+
+    return connected
 
 
 def _may_be_flooded(subject: Subject) -> str | None:
@@ -177,7 +182,7 @@ CHECKS = (
         "Frames that no client sends (broken JSON, arrays, binary garbage, unknown types, wrong "
         "fields) are each answered with a typed error, and the session goes on.",
         "Serve with `openenv serve` or `openenv.create_app` instead of a `/ws` of your own.",
-        _answered,
+        _connected(_frames),
         needs=(EPISODE,),
     ),
     Check(
@@ -185,7 +190,7 @@ CHECKS = (
         Level.RUNTIME,
         "A message that is too large costs its own connection at most, never the server.",
         "Serve with `openenv serve` or `openenv.create_app`; OPENENV_MAX_MESSAGE_MB is the limit.",
-        _oversize,
+        _connected(_oversize),
         needs=(EPISODE,),
         applies=_may_be_flooded,
     ),
