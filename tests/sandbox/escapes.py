@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from openenv.runtime.confine import FEATURES, Cell, Confinement, Features, prepare, reap
+from openenv.runtime.confine.features import NAMESPACES
 from openenv.runtime.confine.privileges import become
 from openenv.runtime.confine.survey import survey
 from tests.sandbox.attacks import ATTACKS, Attack, World
@@ -26,7 +27,6 @@ LIMITS = Confinement(
     memory_bytes=128 << 20, tmp_bytes=8 << 20, max_processes=24, max_files=64, cpu_s=1
 )
 SOMEBODY = 12345
-NAMESPACES = ("mountns", "pidns", "netns", "ipcns", "utsns")
 PATIENCE_S = 30.0
 LAST_BREATH_S = 3.0
 

@@ -28,6 +28,7 @@ from openenv.runtime.confine.confinement import (
 )
 from openenv.runtime.confine.features import FEATURES, Features
 from openenv.runtime.confine.keeper import prepare, reap
+from openenv.runtime.confine.leftovers import sweep
 from openenv.runtime.confine.privileges import shield
 from openenv.runtime.confine.survey import probe
 
@@ -45,4 +46,5 @@ __all__ = [
     "probe",
     "reap",
     "shield",
+    "sweep",
 ]

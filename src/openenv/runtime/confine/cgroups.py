@@ -138,9 +138,7 @@ class Groups:
         give_up_at = time.monotonic() + _EMPTY_WITHIN_S
         while self._directories:
             _, directory = self._directories[-1]
-            for pid in _processes(directory):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            kill_all_in(directory)
             try:
                 os.rmdir(directory)
             except FileNotFoundError:
@@ -256,8 +254,11 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _processes(directory: str) -> list[int]:
-    return [int(line) for line in _lines(os.path.join(directory, "cgroup.procs"))]
+def kill_all_in(directory: str) -> None:
+    """Kills the processes that are in a group now."""
+    for pid in _lines(os.path.join(directory, "cgroup.procs")):
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def _write(path: str, value: str) -> None:

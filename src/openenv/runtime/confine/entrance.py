@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 from openenv.runtime.confine import kernel, landlock, limits, privileges, seccomp
 from openenv.runtime.confine.confinement import Applied, Confinement, promised
@@ -82,16 +83,18 @@ class Entrance:
                 enter_user_namespace()
 
     def _limit(self) -> None:
-        if "rlimits" not in self._features:
-            return
+        if "rlimits" in self._features:
+            together = "cgroup_memory" in self._features
+            with promised("rlimits"):
+                limits.limit(self._confinement, together=together, processes=self._processes())
+
+    def _processes(self) -> int | None:
+        """How many its user may have, the keeper and all that others have of that user included."""
+        if "cgroup_pids" in self._features:
+            return None
         alone = self._changes_user or self._features.user_namespace
         others = 0 if alone else limits.processes_of(self._uid)
-        with promised("rlimits"):
-            limits.limit(
-                self._confinement,
-                together="cgroup_memory" in self._features,
-                processes=others + self._confinement.max_processes + 1,
-            )
+        return others + self._confinement.max_processes + 1
 
     def _drop_privileges(self) -> None:
         if "no_new_privs" in self._features:
@@ -128,6 +131,7 @@ class Entrance:
 
     def _settle(self) -> None:
         os.chdir(self._home)
+        tempfile.tempdir = None  # the zygote's, if it has asked for one
         own = {"HOME": self._home, "TMPDIR": self._tmp}
         os.environ.update(own)  # noqa: TID251  # for what it runs; nothing is read
 

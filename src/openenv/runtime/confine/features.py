@@ -27,6 +27,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Each feature, and what a session is or has by it."""
+NAMESPACES = ("mountns", "pidns", "netns", "ipcns", "utsns")
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,15 @@ class Features:
         return name in self.available
 
     def without(self, names: Iterable[str], why: str = "switched off") -> Features:
-        """The same without some."""
-        gone = [name for name in names if name in self.available]
+        """The same without some, and without what depends on them."""
+        gone = set(names)
+        by_user_namespace = self.user_namespace and "pidns" not in gone
+        if self.user_namespace and not by_user_namespace:
+            gone |= {*NAMESPACES, "own_user"}
         return Features(
             {name: how for name, how in self.available.items() if name not in gone},
-            {**self.missing, **dict.fromkeys(gone, why)},
-            self.user_namespace and "pidns" not in gone,
+            {**{name: why for name in self.available if name in gone}, **self.missing},
+            by_user_namespace,
         )
 
     @property

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from contextlib import suppress
 
-from openenv.runtime.confine.cgroups import hierarchies
+from openenv.runtime.confine.cgroups import hierarchies, kill_all_in
 
 _NAME = re.compile(r"openenv-(\d+)-[0-9a-f]+")
 
@@ -35,14 +35,14 @@ class Names:
 
 
 def sweep() -> None:
-    """Removes the groups and directories whose owner has died."""
-    for parent in (tempfile.gettempdir(), *(each.parent for each in hierarchies())):
-        for path in _abandoned(parent):
-            if parent == tempfile.gettempdir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                with suppress(OSError):  # not empty: its processes are dying
-                    os.rmdir(path)
+    """Removes the groups and directories whose owner has died, and kills what is left in them."""
+    for path in _abandoned(tempfile.gettempdir()):
+        shutil.rmtree(path, ignore_errors=True)
+    for hierarchy in hierarchies():
+        for path in _abandoned(hierarchy.parent):
+            with suppress(OSError):  # what is in it is still dying: the next time, then
+                kill_all_in(path)
+                os.rmdir(path)
 
 
 def _abandoned(directory: str) -> list[str]:

@@ -11,22 +11,26 @@ from openenv.runtime.confine.confinement import Confinement
 _PAGE = resource.getpagesize()
 
 
-def limit(confinement: Confinement, *, together: bool, processes: int) -> None:
+def limit(confinement: Confinement, *, together: bool, processes: int | None) -> None:
     """Sets this process's limits, and its children's.
 
     Args:
         confinement: what is allowed.
         together: whether a cgroup limits the memory of all: then what is only reserved is free.
-        processes: how many of the same user there may be, threads included.
+        processes: how many of the same user there may be, threads included; `None`: any number.
     """
     size, data = _sizes()
-    _lower(resource.RLIMIT_DATA, data + confinement.memory_bytes)
-    if not together:
-        _lower(resource.RLIMIT_AS, size + confinement.memory_bytes)
+    memory = confinement.memory_bytes
+    if together:  # an error comes before the end
+        memory -= memory // 8
+    else:
+        _lower(resource.RLIMIT_AS, size + memory)
+    _lower(resource.RLIMIT_DATA, data + memory)
     if confinement.cpu_s is not None:
         seconds = math.ceil(confinement.cpu_s)
         _lower(resource.RLIMIT_CPU, seconds, seconds + 1)
-    _lower(resource.RLIMIT_NPROC, processes)
+    if processes is not None:
+        _lower(resource.RLIMIT_NPROC, processes)
     _lower(resource.RLIMIT_NOFILE, confinement.max_files)
     _lower(resource.RLIMIT_FSIZE, confinement.tmp_bytes)
     _lower(resource.RLIMIT_CORE, 0)

@@ -1,0 +1,413 @@
+"""A confined session lives as it would elsewhere, ends when it must, and leaves nothing behind."""
+
+import contextlib
+import json
+import os
+import pickle
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from openenv.runtime.confine import (
+    FEATURES,
+    Applied,
+    Cell,
+    ConfineError,
+    Confinement,
+    Features,
+    may_show,
+    probe,
+    reap,
+)
+from openenv.runtime.confine.cgroups import Groups, hierarchies
+from openenv.runtime.confine.features import NAMESPACES
+from openenv.runtime.confine.leftovers import Names, sweep
+from tests.sandbox.stage import Ended, Stage, Voice, command_for, play_scene
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
+pytestmark = [linux, pytest.mark.timeout(100)]
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="becoming other users takes root")
+both = pytest.mark.parametrize("who", [pytest.param("root", marks=as_root), "user"])
+"""Run by root, and by anybody else."""
+everywhere = pytest.mark.parametrize("without", ["", ",".join(NAMESPACES), ",".join(FEATURES)])
+"""With all features, without namespaces, and with none."""
+
+# ── what is found out ────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_feature_is_found_out_or_told_why_not() -> None:
+    features = probe()
+    assert set(features.available) | set(features.missing) == set(FEATURES)
+    assert not set(features.available) & set(features.missing)
+    assert all(features.missing.values())
+
+
+def test_features_travel() -> None:
+    features = probe()
+    assert Features(**json.loads(json.dumps(asdict(features)))) == features
+    assert pickle.loads(pickle.dumps(features)) == features
+
+
+def test_what_is_switched_off_is_missing() -> None:
+    features = Features({"netns": "", "seccomp": ""}, {"landlock": "old kernel"})
+    masked = features.without(["netns", "landlock"], "by hand")
+    assert dict(masked.missing) == {"landlock": "old kernel", "netns": "by hand"}
+    assert "seccomp" in masked and "netns" not in masked
+
+
+def test_a_level_says_whether_anything_is_missing() -> None:
+    assert Features({"netns": ""}).level == "full"
+    assert Features({"netns": ""}, {"pidns": "no"}).level == "partial"
+    assert Features({}, {"pidns": "no"}).level == "none"
+
+
+# ── what a confinement may be ────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("path", ["/", "/root", "/etc", "/tmp", "/home/ada", "code", "/usr/.."])
+def test_what_holds_secrets_is_not_shown(path: str) -> None:
+    assert not may_show(path)
+    with pytest.raises(ConfineError, match="readable"):
+        Confinement(readable=(path,))
+
+
+# ── how a session lives ──────────────────────────────────────────────────────────────────────────
+
+
+def expect(ended: Ended, said: str) -> None:
+    """Nobody rewrites the asserts of a scene."""
+    assert ended.said == said, ended
+
+
+def say_hello(applied: Applied) -> str:
+    return f"hello from {os.getcwd()}"
+
+
+def use_python(applied: Applied) -> str:
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    thread.join()
+    with tempfile.NamedTemporaryFile("w+") as file:
+        file.write("x")
+    assert os.path.expanduser("~") == os.getcwd() == os.environ["HOME"] == applied.home
+    assert os.path.exists("/dev/null") and os.urandom(4)
+    return subprocess.check_output(["/bin/sh", "-c", "echo $((6 * 7))"], text=True)
+
+
+def serve_itself(applied: Applied) -> str:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname()).close()
+    return "served"
+
+
+def plain_life(stage: Stage) -> None:
+    said = stage.run(say_hello).said
+    assert said.startswith("hello from /"), said
+    expect(stage.run(use_python), "42\n")
+    if "netns" in stage.features:
+        expect(stage.run(serve_itself), "served")
+
+
+@both
+@everywhere
+def test_a_session_lives_as_it_would_elsewhere(who: str, without: str) -> None:
+    play_scene(plain_life, who, without=without)
+
+
+def exit_with_7(applied: Applied) -> None:
+    raise SystemExit(7)
+
+
+def kill_itself(applied: Applied) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def abort(applied: Applied) -> None:
+    os.abort()
+
+
+def ends(stage: Stage) -> None:
+    for play, code in (
+        (say_hello, 0),
+        (exit_with_7, 7),
+        (kill_itself, -signal.SIGKILL),
+        (abort, -signal.SIGABRT),
+    ):
+        ended = stage.run(play)
+        assert ended.code == code, ended
+
+
+@both
+@everywhere
+def test_how_a_session_ends_is_told(who: str, without: str) -> None:
+    play_scene(ends, who, without=without)
+
+
+def look_around(applied: Applied) -> str:
+    return json.dumps(
+        {"root": os.listdir("/"), "pids": [p for p in os.listdir("/proc") if p.isdigit()]}
+    )
+
+
+def view(stage: Stage) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        code = Path(name).resolve() / "code"
+        code.mkdir()
+        os.chmod(name, 0o755)
+        (code / "module.py").write_text("answer = 42")
+        (code.parent / "secret").write_text("secret")
+        link = code.parent / "link"
+        link.symlink_to(code)
+
+        def read(applied: Applied) -> str:
+            with pytest.raises(OSError):
+                (code / "new").write_text("")
+            assert not (code.parent / "secret").exists()
+            return (code / "module.py").read_text() + (link / "module.py").read_text()
+
+        expect(stage.run(read, readable=(str(code), str(link))), "answer = 42" * 2)
+        seen = json.loads(stage.run(look_around).said)
+    assert not {"srv", "var", "sys", "mnt", "opt"} & set(seen["root"])
+    assert seen["pids"] == ["1", "2"]
+
+
+@both
+def test_a_session_sees_its_code_and_no_more(who: str) -> None:
+    play_scene(view, who)
+
+
+def without_mounts(stage: Stage) -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        os.chmod(name, 0o755)
+        for each in ("code", "other"):
+            Path(name, each).write_text(each)
+
+        def read(applied: Applied) -> str:
+            with pytest.raises(PermissionError):
+                Path(name, "other").read_text()
+            return Path(name, "code").read_text()
+
+        expect(stage.run(read, readable=(f"{name}/code",)), "code")
+
+
+@both
+def test_without_mounts_landlock_shows_its_code_and_no_more(who: str) -> None:
+    play_scene(without_mounts, who, without=",".join(NAMESPACES))
+
+
+def on_the_network(stage: Stage) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = server.getsockname()
+
+        def connect(applied: Applied) -> str:
+            with socket.create_connection(address):
+                return "connected" if "netns" not in applied.features else "a namespace"
+
+        expect(stage.run(connect, network=True), "connected")
+
+
+@both
+@everywhere
+def test_the_network_is_there_if_it_is_declared(who: str, without: str) -> None:
+    play_scene(on_the_network, who, without=without)
+
+
+# ── what does not last ───────────────────────────────────────────────────────────────────────────
+
+
+def leave_orphans(applied: Applied) -> str:
+    for _ in range(3):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                time.sleep(600)
+            os._exit(0)
+        os.wait()
+    return "left"
+
+
+def wait_with_orphans(applied: Applied) -> None:
+    leave_orphans(applied)
+    Voice.say("ready")
+    time.sleep(600)
+
+
+def orphans(stage: Stage) -> None:
+    expect(stage.run(leave_orphans), "left")
+    running = stage.start(wait_with_orphans)
+    assert running.hear() == "ready"
+    running.cell.kill()
+    assert running.end().code == -signal.SIGKILL
+
+
+@both
+@everywhere
+def test_nothing_outlives_a_session(who: str, without: str) -> None:
+    play_scene(orphans, who, without=without)
+
+
+def bomb(applied: Applied) -> None:
+    Voice.say("ready")
+    while True:
+        with contextlib.suppress(OSError):
+            os.fork()
+
+
+def fork_bomb(stage: Stage) -> None:
+    running = stage.start(bomb, max_processes=32)
+    assert running.hear() == "ready"
+    for _ in range(5):
+        assert stage.run(say_hello).code == 0
+    running.cell.kill()
+    ended = running.end()
+    assert ended.code == -signal.SIGKILL
+    if "cgroup_pids" in stage.features:
+        assert ended.usage.processes_refused, ended
+
+
+@both
+@pytest.mark.parametrize("without", ["", ",".join(NAMESPACES)])
+def test_a_fork_bomb_is_contained_and_ends(who: str, without: str) -> None:
+    play_scene(fork_bomb, who, without=without)
+
+
+def wait(applied: Applied) -> None:
+    Voice.say("ready")
+    time.sleep(600)
+
+
+def start_two_and_die(stage: Stage) -> None:
+    can_be_found = {"pidns", "cgroup_pids"} & set(stage.features.available)
+    for _ in range(2):
+        assert stage.start(wait_with_orphans if can_be_found else wait).hear() == "ready"
+    os.write(1, b"ready\n")
+    time.sleep(600)
+
+
+@both
+@pytest.mark.parametrize("without", ["", ",".join(NAMESPACES)])
+def test_sessions_die_with_a_killed_zygote_and_what_it_left_is_swept_up(
+    who: str, without: str
+) -> None:
+    command = command_for(start_two_and_die, who, without)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as zygote:
+        assert zygote.stdout is not None
+        assert zygote.stdout.readline() == b"ready\n"
+        zygote.kill()
+        deadline = time.monotonic() + 60
+        while not select.select([zygote.stdout], [], [], 0.05)[0] or _left_by(zygote.pid):
+            assert time.monotonic() < deadline
+            sweep()
+        assert zygote.stdout.read() == b""  # nobody holds it any more
+
+
+def _left_by(pid: int) -> list[Path]:
+    parents = [tempfile.gettempdir(), *(each.parent for each in hierarchies())]
+    return [path for parent in parents for path in Path(parent).glob(f"openenv-{pid}-*")]
+
+
+def many(stage: Stage) -> None:
+    stage.run(say_hello)
+    before = _possessions()
+    runnings = [stage.start(say_hello) for _ in range(20)]
+    cells = {running.cell.pid: running.cell for running in runnings}
+    deadline = time.monotonic() + 60
+    while cells:
+        for pid, code in reap(cells).items():
+            assert code == 0
+            cells.pop(pid).close()
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    for running in runnings:
+        running.hear()
+        running.close()
+    assert _possessions() == before
+
+
+def _possessions() -> tuple[list[str], str, list[Path]]:
+    descriptors = sorted(os.listdir("/proc/self/fd"))
+    mounts = Path("/proc/self/mounts").read_text()
+    return descriptors, mounts, _left_by(Names.owner)
+
+
+@both
+@everywhere
+def test_twenty_at_once_leave_nothing(who: str, without: str) -> None:
+    play_scene(many, who, without=without)
+
+
+# ── limits ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def take_memory(applied: Applied) -> int:
+    return len([b"x" * (1 << 20) for _ in range(256)])
+
+
+def take_memory_apart(applied: Applied) -> str:
+    pids = []
+    for _ in range(8):
+        if (pid := os.fork()) == 0:
+            part = b"x" * (24 << 20)
+            time.sleep(1 if part else 0)
+            os._exit(0)
+        pids.append(pid)
+    return str({os.waitpid(pid, 0)[1] for pid in pids})
+
+
+def out_of_memory(stage: Stage) -> None:
+    said = stage.run(take_memory, memory_bytes=64 << 20).said
+    assert "MemoryError" in said, said
+    if "cgroup_memory" in stage.features:
+        ended = stage.run(take_memory_apart, memory_bytes=64 << 20)
+        assert ended.usage.out_of_memory
+        assert (ended.usage.peak_memory_bytes or 0) <= 64 << 20
+
+
+@both
+def test_too_much_memory_is_an_error_or_the_end(who: str) -> None:
+    play_scene(out_of_memory, who)
+
+
+def spin(applied: Applied) -> None:
+    while True:
+        pass
+
+
+def out_of_time(stage: Stage) -> None:
+    ended = stage.run(spin, cpu_s=0.5)
+    assert ended.code == -signal.SIGXCPU
+
+
+@both
+def test_too_much_time_is_the_end(who: str) -> None:
+    play_scene(out_of_time, who)
+
+
+# ── what cannot be trusted ───────────────────────────────────────────────────────────────────────
+
+
+def enter_again(stage: Stage) -> None:
+    def once_more(applied: Applied) -> str:
+        cell = Cell(Confinement(), stage.features.without(["pidns"]), Groups())
+        try:
+            cell.enter(keep=(Voice.pipe,))
+        except ConfineError as error:
+            return str(error)
+        return "confined twice"
+
+    said = stage.run(once_more).said
+    assert "cannot be confined as was promised" in said, said
+
+
+@both
+def test_a_wall_that_cannot_be_put_up_is_an_error(who: str) -> None:
+    play_scene(enter_again, who)
