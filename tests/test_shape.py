@@ -36,13 +36,15 @@ def _name(path: Path) -> str:
 def test_files_and_functions_are_short(path: Path) -> None:
     text = path.read_text()
     assert len(text.splitlines()) <= LONGEST_FILE
-    assert list(_long_functions(ast.parse(text))) == []
+    is_command = path.parent.name == "commands"  # whose signature is the table of its options
+    assert list(_long_functions(ast.parse(text), without_signature=is_command)) == []
 
 
-def _long_functions(tree: ast.Module) -> Iterator[str]:
+def _long_functions(tree: ast.Module, *, without_signature: bool) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            lines = _height(node) - _docstring_height(node)
+            signature = node.body[0].lineno - node.lineno if without_signature else 0
+            lines = _height(node) - _docstring_height(node) - signature
             if lines > LONGEST_FUNCTION:
                 yield f"{node.name} has {lines} lines"
 

@@ -75,7 +75,7 @@ def _announced(lines: Iterator[str]) -> str:
 def refused(*arguments: str, cwd: Path) -> tuple[int, str]:
     """The exit code and the words of a server that does not start."""
     run = subprocess.run(
-        [*SERVE, *arguments], cwd=cwd, capture_output=True, text=True, timeout=15, check=False
+        [*SERVE, *arguments], cwd=cwd, capture_output=True, text=True, timeout=45, check=False
     )
     assert run.stdout == ""
     return run.returncode, run.stderr
@@ -134,13 +134,12 @@ def test_an_interrupt_ends_it_quietly(echo: Path) -> None:
         assert server.process.wait(timeout=10) == 0
 
 
-def test_a_busy_port_is_named_at_once(echo: Path) -> None:
+def test_a_busy_port_is_named_before_anything_is_imported(echo: Path) -> None:
+    (echo / "echo.py").write_text("raise SystemExit('imported')")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        began = time.monotonic()
         code, words = refused("echo.py", "--port", port, cwd=echo)
     assert code == 1
-    assert time.monotonic() - began < 3
     assert words.startswith("Error: ")
     assert port in words
     assert words.count("\n") == 1

@@ -66,15 +66,14 @@ def serve_target(target: str, options: ServeOptions) -> None:
             else settings.checked_token(options.token),
         }
     )
-    if options.reload:
-        with run.listen(options.host, options.port) as listening:
-            return supervise.serve_reloading(target, listening)
-    app = supervise.as_app(resolve(target))
-    _check(target, app, options)
-    if options.workers == 1:
-        return run.serve_app(app, options.host, options.port)
     with run.listen(options.host, options.port) as listening:
-        return supervise.serve_workers(target, app, listening, options.workers)
+        if options.reload:
+            return supervise.serve_reloading(target, listening)
+        app = supervise.as_app(resolve(target))
+        _check(target, app, options)
+        if options.workers > 1:
+            return supervise.serve_workers(target, app, listening, options.workers)
+        return run.serve_on(listening, app)
 
 
 def _check(target: str, app: Any, options: ServeOptions) -> None:

@@ -20,8 +20,8 @@ from openenv.project.target import Target, resolve
 from openenv.server import run
 from openenv.server.app import create_app
 
-STABLE_S = 5.0
-"""A worker that lives shorter than this has failed to start."""
+START_FAILED = 3
+"""The exit code of a server that could not start, as uvicorn's own."""
 FAILED_STARTS = 3
 """How many failed starts in a row end the whole server."""
 GRACE_S = 60.0
@@ -49,7 +49,8 @@ class Serving:
         try:
             server = run.server_for(as_app(resolve(self.target)), listening, quiet=self.quiet)
         except Exception as error:  # noqa: BLE001  # the process has nobody else to tell it to
-            sys.exit(f"Error: {error}")
+            sys.stderr.write(f"Error: {error}\n")
+            sys.exit(START_FAILED)
         server.run(sockets=[listening])
 
 
@@ -108,19 +109,17 @@ class _Worker:
         self._serving = serving
         self._listening = listening
         self._failures = failures
-        self._began = time.monotonic()
         self.process: SpawnProcess = _spawn.Process(target=serving, args=([listening],))
         self.process.start()
 
     def again(self) -> _Worker:
         """The worker that takes its place."""
-        failures = self._failures + 1 if time.monotonic() - self._began < STABLE_S else 0
         code = self.process.exitcode
+        failures = self._failures + 1 if code == START_FAILED else 0
         if failures >= FAILED_STARTS:
             raise ProjectError(
-                f"a worker of {self._serving.target} ended with exit code {code} {failures} times "
-                "within seconds of its start; what it said is above. Serve with one worker to see "
-                "it alone"
+                f"a worker of {self._serving.target} could not start, {failures} times in a row; "
+                "what it said is above. Serve with one worker to see it alone"
             )
         sys.stderr.write(f"openenv: a worker ended with exit code {code}; starting another\n")
         return _Worker(self._serving, self._listening, failures)

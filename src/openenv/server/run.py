@@ -83,13 +83,18 @@ def serve_app(
     app: Any, host: str = "127.0.0.1", port: int = 8000, *, log_level: str = "warning"
 ) -> None:
     """Serves a ready ASGI application; otherwise as `serve`."""
+    with listen(host, port) as listening:
+        serve_on(listening, app, log_level=log_level)
+
+
+def serve_on(listening: socket.socket, app: Any, *, log_level: str = "warning") -> None:
+    """Serves a ready ASGI application on a socket that listens already; otherwise as `serve`."""
     if MAIN in sys.modules:
         raise ConfigurationError(
             "a process host runs the script anew to find the environment in it, and it served "
             'again: put that call under `if __name__ == "__main__":`'
         )
-    with listen(host, port) as listening:
-        server_for(app, listening, log_level=log_level).run(sockets=[listening])
+    server_for(app, listening, log_level=log_level).run(sockets=[listening])
 
 
 def server_for(
