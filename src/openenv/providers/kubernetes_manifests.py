@@ -196,6 +196,7 @@ class Workload:
             "terminationGracePeriodSeconds": 10,
             "securityContext": self._pod_security(),
             "tolerations": [self._node_loss("not-ready"), self._node_loss("unreachable")],
+            "topologySpreadConstraints": [self._spread()],
             **{name: value for name, value in optional.items() if value},
             "containers": [self._container()],
             "volumes": [{"name": "tmp", "emptyDir": {"sizeLimit": options.tmp_size}}],
@@ -266,6 +267,15 @@ class Workload:
             "operator": "Exists",
             "effect": "NoExecute",
             "tolerationSeconds": self.options.node_loss_s,
+        }
+
+    def _spread(self) -> Json:
+        """Over nodes, as far as there is room, so that a lost node takes few pods with it."""
+        return {
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": self.selector},
         }
 
     def _object(self, version: str, kind: str) -> Json:

@@ -14,6 +14,8 @@ KINDS = ("Deployment", "Service", "Secret")
 """What a workload is made of. The Deployment owns the others."""
 _LEFT = (*KINDS, "Pod")
 _LOOK_S = 0.5
+_SETTLED_S = 2.0
+"""How long the server may take over a request whose sender has gone."""
 
 
 class Objects:
@@ -23,6 +25,7 @@ class Objects:
         self._cluster = cluster
         self._workload = workload
         self._made: list[tuple[str, str]] = []
+        self._unanswered: tuple[str, str] | None = None
 
     def create(self, owned_by: Json | None = None) -> Json:
         """Creates all of them; the Service as the cluster made it.
@@ -41,6 +44,8 @@ class Objects:
         Raises:
             ClusterError: an object could not be deleted; call it again.
         """
+        if self._unanswered:
+            self._await(*self._unanswered)
         while self._made:
             kind, name = self._made[-1]
             self._cluster.delete(kind, name)
@@ -48,13 +53,24 @@ class Objects:
 
     def _create(self, manifest: Json) -> Json:
         made = (manifest["kind"], manifest["metadata"]["name"])
-        self._made.append(made)  # before: an answer may be lost
+        self._made.append(made)  # before: its answer may be lost, or not be waited for
+        self._unanswered = made
         try:
-            return self._cluster.create(manifest)
+            created = self._cluster.create(manifest)
         except ClusterError as error:
             if 400 <= error.status < 500:
                 self._made.remove(made)
+                self._unanswered = None
             raise
+        self._unanswered = None
+        return created
+
+    def _await(self, kind: str, name: str) -> None:
+        """Waits until an object is there whose making was broken off: only then it can go."""
+        deadline = time.monotonic() + _SETTLED_S
+        while self._cluster.read(kind, name) is None and time.monotonic() < deadline:
+            time.sleep(_LOOK_S / 5)
+        self._unanswered = None
 
 
 def apply(cluster: Cluster, workload: Workload) -> Json:

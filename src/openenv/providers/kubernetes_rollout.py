@@ -95,7 +95,7 @@ class _Wait:
         try:
             for found in watched:
                 if enough(found):
-                    return list(found.values())
+                    return [pod for pod in found.values() if not is_leaving(pod)]
                 problem = self._problem(found)
                 if problem and self._is_hopeless(problem):
                     raise ProviderError(_told(self._cluster, self._workload, str(problem), problem))

@@ -23,6 +23,7 @@ from tests.providers.k8s.world import Json, Refusal, World, fate_of
 TOKEN = "double-token"
 BEAT_S = 0.01
 """How long a pod, or a controller, takes over anything."""
+LATE_S = 0.5
 _PATH = re.compile(
     r"/apis?/(apps/)?v1/namespaces/(?P<namespace>[^/]+)/(?P<plural>[a-z]+)"
     r"(/(?P<name>[^/]+)(/(?P<part>[a-z]+))?)?"
@@ -40,7 +41,8 @@ class Fault:
     Attributes:
         verb: `create`, `read`, `list`, `watch`, `patch`, `replace`, `delete`, `log`.
         kind: such as `Pod`; empty is any.
-        what: a status; `drop` (cut before it is done), `lose` (done, and cut before the answer);
+        what: a status; `drop` (cut before it is done), `lose` (done, and cut before the answer),
+            `late` (cut, and done a while later);
             of a watch also `cut` (in the middle of an event), `end` (at once) and `error` (an
             event that says 410).
         times: how often.
@@ -166,8 +168,14 @@ class Double:
             if call.query.get("retryAfter"):
                 refusal.body["details"] = {"retryAfterSeconds": call.query["retryAfter"]}
             raise refusal
-        if fault == "drop":
+        if fault == "late":
+            asyncio.get_running_loop().call_later(LATE_S, self._late, call)
+        if fault in ("drop", "late"):
             raise ConnectionError
+
+    def _late(self, call: Call) -> None:
+        with suppress(Refusal):
+            self._do(call)
 
     def _do(self, call: Call) -> Json | str:
         key = (call.kind, call.namespace, call.name or "")

@@ -10,9 +10,10 @@ from openenv.protocol.errors import ProviderError
 from openenv.providers.kubernetes import KubernetesProvider
 from openenv.providers.kubernetes_api import TRIES, ClusterError
 from openenv.providers.launch import Launch
-from tests.providers.k8s.double import Double, Fault
+from tests.providers.k8s.double import LATE_S, Double, Fault
 
-LAUNCH = Launch(image="good:1", env_vars={"API_TOKEN": "secret"}, ready_timeout_s=10)
+pytestmark = pytest.mark.timeout(60)
+LAUNCH = Launch(image="good:1", env_vars={"API_TOKEN": "secret"}, ready_timeout_s=30)
 CALLS = [
     ("create", "Secret"),
     ("create", "Deployment"),
@@ -61,6 +62,17 @@ def test_a_fault_that_stays_is_told_and_nothing_is_left(
     assert double.calls.count(f"{verb} {kind}") >= TRIES
 
 
+@pytest.mark.parametrize("kind", ["Secret", "Deployment", "Service"])
+def test_what_is_made_after_all_is_not_left(
+    double: Double, provider: KubernetesProvider, kind: str
+) -> None:
+    double.faults = [Fault("create", kind, "late"), Fault("create", kind, "drop", times=TRIES)]
+    with pytest.raises(ClusterError, match="cannot be reached"):
+        provider.launch(LAUNCH)
+    time.sleep(LATE_S)  # nothing may come after it
+    assert double.world.left() == []
+
+
 @pytest.mark.parametrize(("verb", "kind"), CALLS[:7])
 def test_a_right_that_is_lacking_is_told_at_once(
     double: Double, provider: KubernetesProvider, verb: str, kind: str
@@ -86,7 +98,7 @@ def test_a_refusal_that_lasts_is_told_at_once(
 def test_rights_that_only_explanations_need(double: Double, provider: KubernetesProvider) -> None:
     double.forbidden = {"list Event", "log Pod"}
     with pytest.raises(ProviderError, match="CrashLoopBackOff"):
-        provider.launch(Launch(image="crash:1", ready_timeout_s=10))
+        provider.launch(Launch(image="crash:1", ready_timeout_s=30))
 
 
 @pytest.mark.parametrize("what", ["cut", "end", "error", 410])
@@ -104,7 +116,7 @@ def test_a_watch_that_breaks_is_taken_up(
 def test_a_version_that_the_server_forgets(double: Double, provider: KubernetesProvider) -> None:
     running = provider.launch(LAUNCH)
     double.act(lambda world: world.forget())
-    running.scale(3, timeout_s=10)
+    running.scale(3, timeout_s=30)
     assert len(running.pods()) == 3
     running.stop()
 
@@ -115,7 +127,7 @@ def test_scaling_against_others(
 ) -> None:
     with provider.launch(LAUNCH) as running:
         double.faults = [Fault("patch", "Deployment", what, times=3)]
-        running.scale(2, timeout_s=10)
+        running.scale(2, timeout_s=30)
         assert len(running.pods()) == 2
 
 

@@ -18,6 +18,8 @@ from tests.providers.k8s.double import Double
 from tests.providers.k8s.world import World
 from tests.serving import eventually
 
+pytestmark = pytest.mark.timeout(60)
+
 
 def launch(
     provider: KubernetesProvider,
@@ -28,7 +30,7 @@ def launch(
     **options: Any,
 ) -> KubernetesRunning:
     asked = Launch(
-        image=image, port=port, env_vars=env_vars or {}, ready_timeout_s=10, options=options
+        image=image, port=port, env_vars=env_vars or {}, ready_timeout_s=30, options=options
     )
     return provider.launch(asked)
 
@@ -63,11 +65,11 @@ def test_what_belongs_to_a_deployment_goes_with_it(
 
 def test_scaling(double: Double, provider: KubernetesProvider) -> None:
     with launch(provider, replicas=2) as running:
-        running.scale(4, timeout_s=5)
+        running.scale(4, timeout_s=30)
         assert len(running.pods()) == 4
-        running.scale(1, timeout_s=5)
+        running.scale(1, timeout_s=30)
         assert len(running.pods()) == 1
-        running.scale(0, timeout_s=5)
+        running.scale(0, timeout_s=30)
         assert running.pods() == []
         with pytest.raises(ConfigurationError, match="-1"):
             running.scale(-1)
@@ -77,7 +79,7 @@ def test_a_scaling_that_fails_is_taken_back(double: Double, provider: Kubernetes
     with launch(provider) as running:
         double.world.fates["good"] = "big"
         with pytest.raises(ProviderError, match="Insufficient memory"):
-            running.scale(3, timeout_s=5)
+            running.scale(3, timeout_s=30)
         eventually(lambda: len([t for t in double.world.left() if t.startswith("Pod")]) == 1)
         assert running.replicas == 1
 
@@ -129,7 +131,7 @@ def test_other_ways_to_a_pod(double: Double, provider: KubernetesProvider, acces
 
 def test_the_older_interface(double: Double, provider: KubernetesProvider) -> None:
     url = provider.start_container("good:1", memory="256m", replicas=2)
-    provider.wait_for_ready(url, timeout_s=5)
+    provider.wait_for_ready(url, timeout_s=30)
     [deployment] = [o for key, o in double.world.objects.items() if key[0] == "Deployment"]
     container = deployment["spec"]["template"]["spec"]["containers"][0]
     assert container["resources"]["limits"] == {"memory": "256Mi"}
