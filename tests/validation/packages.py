@@ -49,7 +49,7 @@ class Counted(Environment[Push, Seen, State]):
     SUPPORTS_CONCURRENT_SESSIONS = True
 
     def reset(self, seed=None):
-        self.level = random.Random(seed).randrange(10)
+        self.level = random.Random(seed).randrange(1_000_000)
         return Seen(level=self.level)
 
     def step(self, action):

@@ -212,7 +212,11 @@ def test_who_declares_no_network_and_uses_it_is_noticed(outside_tmp: Path) -> No
             subject = Subject(Target.named(str(root)), POLICY)
             CHECKS["static.manifest"].look(subject)
             assert check.applies(subject) is None
-            finding = check.look(subject)
+            try:
+                subject.start()
+                finding = check.look(subject)
+            finally:
+                subject.close()
             assert finding.status == status, finding
     assert "without a network" in finding.evidence[0]
 

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from openenv import Action, Environment, Observation, State
+from openenv import Action, Environment, Observation, State, StepResult
 from openenv.gym.served_env import served
 from openenv.protocol.errors import ConfigurationError
 from openenv.testing import check_environment
+from openenv.testing.trajectory import Turn, difference
 from tests.validation import broken
 from tests.validation.broken import Push, Sound
 
@@ -125,6 +126,16 @@ def test_where_no_action_can_be_made_up_some_are_asked_for() -> None:
     with pytest.raises(AssertionError, match="no action can be made up, give some as actions="):
         check_environment(Riddles)
     check_environment(Riddles, actions=[Riddle(answer="x")])
+
+
+def test_rewards_may_differ_by_what_is_tolerated() -> None:
+    def turn(reward: float, level: int = 1) -> Turn:
+        return Turn({"by": 1}, 1, StepResult({"level": level}, reward))
+
+    assert difference([turn(0.5)], [turn(0.6)]) == "step 1 {'by': 1}: reward was 0.5, then 0.6"
+    assert difference([turn(0.5)], [turn(0.6)], 0.2) is None
+    assert difference([turn(0.5)], [turn(0.6, level=2)], 0.2) is not None
+    assert difference([turn(0.5)], [turn(0.6), turn(0.6)], 0.2) is not None
 
 
 def test_what_makes_no_environments_is_refused() -> None:

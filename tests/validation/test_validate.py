@@ -231,6 +231,8 @@ def test_a_token_is_shown_where_one_is_asked_for() -> None:
         ("gym:CartPole-v1", "source", "gym:CartPole-v1"),
         ("env.py:Echo", "source", "env.py:Echo"),
         ("echo_env.server.app:app", "source", "echo_env.server.app:app"),
+        ("openenv-echo-env", "package", str(ROOT / "envs" / "echo_env")),
+        ("blackjack", "package", str(ROOT / "envs" / "blackjack_env")),
     ],
 )
 def test_what_a_target_means(text: str, kind: str, place: str) -> None:
@@ -245,6 +247,7 @@ def test_what_a_target_means(text: str, kind: str, place: str) -> None:
         (["tests"], 2, "it holds no openenv.yaml"),
         (["image:"], 2, "an image has a name"),
         (["--image", "-rm"], 2, "an image has a name"),
+        (["http://user:secret@localhost:8000"], 2, "the address has a password in it"),
         (["--timeout", "0"], 2, "Invalid value"),
         (["envs/echo_env", "--level", "deep"], 3, "the levels are static, runtime, semantic"),
         (["envs/echo_env", "--policy", "v9"], 3, "the policies are v1, v2"),

@@ -22,7 +22,7 @@ from openenv.protocol.errors import (
 from openenv.testing.finding import Finding, broken, skipped
 from openenv.testing.fitting import Json, misfits
 from openenv.testing.stage import Stage
-from openenv.testing.trajectory import OTHER_SEED, Plan, Player, Trajectory, Turn, difference, play
+from openenv.testing.trajectory import OTHER_SEED, Plan, Player, Trajectory, Turn, play
 
 SHOWN = 5
 """Faults of one kind that are told."""
@@ -218,8 +218,8 @@ def seed_control(stage: Stage) -> Finding:
         first = list(play(client, stage.plan))
         again = list(play(client, stage.plan))
         other = list(play(client, replace(stage.plan, seed=OTHER_SEED + 1000)))
-    parted = difference(first, again)
-    matters = difference(first, other) is not None
+    parted = stage.difference(first, again)
+    matters = stage.difference(first, other) is not None
     seen = "the same seed begins the same episode; another seed " + (
         "begins another" if matters else "changes nothing"
     )
@@ -229,7 +229,7 @@ def seed_control(stage: Stage) -> Finding:
 
 def determinism(stage: Stage) -> Finding:
     """The same seed and actions give the same observations and rewards in another session."""
-    parted = difference(stage.rehearsal, stage.played())
+    parted = stage.difference(stage.rehearsal, stage.played())
     faults = [f"in a second session, {parted}"] if parted else []
     turns = len(stage.rehearsal)
     return Finding.judged(
@@ -243,7 +243,7 @@ def isolation(stage: Stage) -> Finding:
         return Finding.judged([], _ALONE)
     plans = (stage.plan, replace(stage.plan, seed=OTHER_SEED + 2000, episode_id="openenv-other"))
     alone = [stage.played(plan) for plan in plans]
-    if difference(alone[0], stage.played(plans[0])) is not None:
+    if stage.difference(alone[0], stage.played(plans[0])) is not None:
         return skipped("its episodes differ from one time to the next, so mixing cannot be told")
     try:
         together = _interleaved(stage, plans)
@@ -252,7 +252,7 @@ def isolation(stage: Stage) -> Finding:
     faults = [
         f"beside another session, {parted}"
         for one, other in zip(alone, together, strict=True)
-        if (parted := difference(one, other))
+        if (parted := stage.difference(one, other))
     ]
     seen = "two sessions, call by call in turn, went as each goes alone"
     return Finding.judged(faults, seen, {"sessions": 2, "calls": sum(map(len, together))})

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, SessionCapacityError
 from openenv.testing.fitting import Json
-from openenv.testing.trajectory import Plan, Player, Trajectory, play
+from openenv.testing.trajectory import Plan, Player, Trajectory, difference, play
 
 PATIENCE_S = 5.0
 BUDGET_S = 10.0
@@ -26,6 +26,7 @@ class Stage:
         schemas: what it says of its `action`, `observation`, `state` and `reset_observation`.
         plan: what is done to it.
         reward_range: what its rewards must lie in; `None` if it does not say.
+        reward_tolerance: by how much the rewards of the same actions may differ.
         capacity: how many sessions it holds at once; `None` if it does not say.
         remote: it lives behind a socket.
     """
@@ -34,8 +35,13 @@ class Stage:
     schemas: Json
     plan: Plan
     reward_range: tuple[float, float] | None = None
+    reward_tolerance: float = 0.0
     capacity: int | None = None
     remote: bool = False
+
+    def difference(self, first: Trajectory, second: Trajectory) -> str | None:
+        """Where two trajectories of the same plan part; `None` if they are the same."""
+        return difference(first, second, self.reward_tolerance)
 
     @contextmanager
     def session(self, patience_s: float = PATIENCE_S) -> Iterator[Player]:

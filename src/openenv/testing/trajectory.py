@@ -123,14 +123,28 @@ def _step(client: Player, action: Json, steps: int, *, look: bool) -> Turn:
     return Turn(action, steps, result, state=client.state() if look else None)
 
 
-def difference(first: Trajectory, second: Trajectory) -> str | None:
-    """Where two trajectories part; `None` if they are the same."""
+def difference(first: Trajectory, second: Trajectory, reward_tolerance: float = 0.0) -> str | None:
+    """Where two trajectories part; `None` if they are the same.
+
+    Args:
+        first: what was answered.
+        second: what was answered when the same was done again.
+        reward_tolerance: by how much rewards may differ.
+    """
     for one, other in zip(first, second, strict=False):
-        if (place := _parting(one.outcome, other.outcome)) is not None:
+        seen, again = one.outcome, other.outcome
+        if _are_close(seen.get("reward"), again.get("reward"), reward_tolerance):
+            again = {**again, "reward": seen["reward"]}
+        if (place := _parting(seen, again)) is not None:
             return f"{one.name}: {place}"
     if len(first) != len(second):
         return f"one had {len(first)} calls, the other {len(second)}"
     return None
+
+
+def _are_close(one: Any, other: Any, tolerance: float) -> bool:
+    numbers = isinstance(one, int | float) and isinstance(other, int | float)
+    return numbers and abs(one - other) <= tolerance
 
 
 def _parting(one: Any, other: Any, place: str = "") -> str | None:

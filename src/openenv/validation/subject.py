@@ -11,6 +11,7 @@ from typing import Any
 from openenv.client.generic import GenericEnvClient
 from openenv.providers import Running
 from openenv.testing.stage import Stage
+from openenv.testing.trajectory import Plan
 from openenv.validation.declared import Declared
 from openenv.validation.plan import plan_for
 from openenv.validation.policy import Policy
@@ -92,16 +93,28 @@ class Subject:
             self._stage = self.stage_at(self.server)
         return self._stage
 
-    def stage_at(self, site: Site) -> Stage:
-        """A server of the environment, to be played."""
+    def stage_at(self, site: Site, plan: Plan | None = None) -> Stage:
+        """A server of the environment, to be played.
+
+        Args:
+            site: the server.
+            plan: what is done; by default the package's plan, or actions that are made up.
+
+        Raises:
+            NoSample: there is no plan, and no action can be made up.
+            ConfigurationError: the plan is wrong.
+        """
         answered = site.get("/schema").content
         schemas = answered if isinstance(answered, dict) else {}
+        action = schemas.get("action") or {}
+        reward = None if self.declared is None else self.declared.reward
         capacity = site.get("/health").field("max_sessions")
         return Stage(
             client=lambda: self.client(site).sync(),
             schemas=schemas,
-            plan=plan_for(self.target.directory, self.declared, schemas.get("action") or {}),
-            reward_range=None if self.declared is None else self.declared.reward.range,
+            plan=plan or plan_for(self.target.directory, self.declared, action),
+            reward_range=None if reward is None else reward.range,
+            reward_tolerance=0.0 if reward is None else reward.variance_tolerance or 0.0,
             capacity=capacity if isinstance(capacity, int) else None,
             remote=True,
         )

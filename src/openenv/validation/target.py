@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from openenv.catalog.installed import find
 from openenv.catalog.manifest import MANIFEST
 from openenv.client.endpoint import normalised
 from openenv.client.spaces import Space
@@ -26,7 +27,8 @@ _SOURCE = re.compile(r"gym:.+|.+\.py(?::[\w.]+)?|[A-Za-z_][\w.]*:[A-Za-z_][\w.]*
 """What `openenv serve` takes, besides a directory."""
 _IGNORED = frozenset({"__pycache__", "node_modules", "outputs", "build", "dist"})
 _FORMS = (
-    "give a package's directory, FILE.py, module:Class, gym:Id-v0, image:NAME or a server's URL"
+    "give a package's directory or name, FILE.py, module:Class, gym:Id-v0, image:NAME or the URL "
+    "of a server"
 )
 
 
@@ -71,9 +73,7 @@ class Target:
             return cls._of_directory(text, path)
         if path.is_file() or _SOURCE.fullmatch(text):
             return cls(text, "source", text)
-        if _IMAGE.fullmatch(text) is None:
-            raise UsageProblem(f"there is no package directory {text!r}; {_FORMS}")
-        return cls.of_image(text)
+        return cls.of_image(text) if _IMAGE.fullmatch(text) else cls._installed(text)
 
     @classmethod
     def at_url(cls, text: str) -> Target:
@@ -101,6 +101,17 @@ class Target:
         if not name or name.startswith("-"):
             raise UsageProblem(f"an image has a name such as openenv-echo:latest, got {name!r}")
         return cls(name, "image", name)
+
+    @classmethod
+    def _installed(cls, text: str) -> Target:
+        try:
+            directory = find(text).directory
+        except ConfigurationError as error:
+            raise UsageProblem(
+                f"there is no package directory {text!r}, nor is a package of that name "
+                f"installed; {_FORMS}"
+            ) from error
+        return cls._of_directory(text, directory or Path(text))
 
     @classmethod
     def _of_directory(cls, text: str, path: Path) -> Target:

@@ -26,7 +26,7 @@ def _network(subject: Subject) -> Finding:
     if subject.target.kind != "package":
         return skipped("only a package can be started in a sandbox without a network")
     with subject.another(host_kind="sandbox") as site:
-        stage = subject.stage_at(site)
+        stage = subject.stage_at(site, subject.stage.plan)
         try:
             turns = stage.rehearsal
         except EnvironmentFactoryError as error:  # by the sandbox, or by the author's constructor

@@ -6,7 +6,6 @@ from openenv.testing.contract import EPISODE as PLAYED
 from openenv.testing.contract import PROMISES, Promise
 from openenv.testing.finding import Finding, Status, skipped
 from openenv.testing.samples import NoSample
-from openenv.testing.trajectory import difference
 from openenv.validation.checks.endpoints import STARTUP
 from openenv.validation.plan import PLAN, PlanError
 from openenv.validation.policy import Level
@@ -44,9 +43,9 @@ def _check(promise: Promise) -> Check:
 
 def _replayed(subject: Subject) -> Finding:
     """Plays the plan on a server that was started anew."""
-    first = subject.stage.rehearsal
+    first, plan = subject.stage.rehearsal, subject.stage.plan
     with subject.another() as site:
-        parted = difference(first, subject.stage_at(site).played())
+        parted = subject.stage.difference(first, subject.stage_at(site, plan).played())
     faults = [f"after a new start, {parted}"] if parted else []
     return Finding.judged(faults, f"{len(first)} answers were the same after a new start")
 
