@@ -151,9 +151,19 @@ def test_a_repository_is_cloned_for_as_long_as_it_runs(
         provider.wait_for_ready()
         assert len(list(scratch.iterdir())) == 1
     assert list(scratch.iterdir()) == []
+    first = subprocess.run(
+        ["git", "rev-parse", "v1"],
+        cwd=repository.removeprefix("git+file://"),
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    ).stdout.strip()
+    with UVProvider(project_path=f"{repository}@{first}", context_timeout_s=LONG_S) as provider:
+        provider.wait_for_ready()
     with pytest.raises(ProviderError, match="no pyproject.toml"):
         UVProvider(project_path=repository).start()
-    with pytest.raises(ProviderError, match="git clone .*no-such-branch"):
+    with pytest.raises(ProviderError, match="git .*no-such-branch"):
         UVProvider(project_path=f"{repository}@no-such-branch").start()
     assert list(scratch.iterdir()) == []
     eventually(lambda: processes(scratch) == [])

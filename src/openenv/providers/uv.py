@@ -176,17 +176,22 @@ def _check_project(project: str) -> None:
 def _clone(url: str, directory: Path) -> str:
     """Clones `git+URL` or `git+URL@REVISION`; the directory of the clone."""
     source, revision = _split_revision(url.removeprefix("git+"))
-    branch = [f"--branch={revision}"] if revision else []
-    run(
-        ["git", "clone", "--quiet", "--depth=1", *branch, "--", source, str(directory)],
-        timeout_s=CLONE_S,
-        env={"GIT_TERMINAL_PROMPT": "0"},
-    )
+    directory.mkdir()
+    for command in (
+        ("init", "--quiet"),
+        ("fetch", "--quiet", "--depth=1", "--", source, revision or "HEAD"),
+        ("checkout", "--quiet", "FETCH_HEAD"),
+    ):
+        run(
+            ["git", "-C", str(directory), *command],
+            timeout_s=CLONE_S,
+            env={"GIT_TERMINAL_PROMPT": "0"},
+        )
     return str(directory)
 
 
 def _split_revision(source: str) -> tuple[str, str | None]:
-    """An address and the branch or tag behind it, which stands after the last `@` of its path."""
+    """An address, and the branch, tag or commit that stands after the first `@` of its path."""
     scheme, _, rest = source.partition("://")
     host, slash, path = rest.partition("/")
     path, _, revision = path.partition("@")
