@@ -47,7 +47,7 @@ class Cell:
         """
         name = Names.new()
         with promised("cgroups"):
-            groups = Groups.make(name, confinement, _controllers(confinement, features))
+            groups = Groups.make(name, confinement, _controllers(features))
         layout_of(confinement)  # found out here, it is known to every child
         cell = cls(confinement, features, groups)
         if "mountns" not in features:
@@ -113,8 +113,6 @@ class Cell:
         self._groups.remove()
 
 
-def _controllers(confinement: Confinement, features: Features) -> list[str]:
-    """Those that are to limit something."""
-    unused = "cgroup_cpu" if confinement.cpus is None else ""
-    names = [name for name in cgroups.CONTROLLERS if name in features and name != unused]
-    return [cgroups.CONTROLLERS[name] for name in names]
+def _controllers(features: Features) -> list[str]:
+    limiting = [each for name, each in cgroups.CONTROLLERS.items() if name in features]
+    return [*limiting, cgroups.COUNTER] if limiting else []

@@ -20,7 +20,7 @@ CONTROLLERS = MappingProxyType(
     {"cgroup_memory": "memory", "cgroup_pids": "pids", "cgroup_cpu": "cpu"}
 )
 """The features, and the controllers that they need."""
-_COUNTER = "cpuacct"
+COUNTER = "cpuacct"
 """Counts CPU time in version 1, and limits nothing."""
 _VERSION_2 = frozenset({""})
 _Mounts = Mapping[frozenset[str], tuple[str, str]]
@@ -215,7 +215,7 @@ def _hierarchy(line: str, mounts: _Mounts) -> Hierarchy | None:
         return None
     own = _below(*mounts[controllers], path)
     if controllers != _VERSION_2:
-        known = controllers.intersection((*CONTROLLERS.values(), _COUNTER))
+        known = controllers.intersection((*CONTROLLERS.values(), COUNTER))
         return Hierarchy(1, own, known) if known else None
     for parent in (own, os.path.dirname(own)):  # processes and controlled groups exclude each other
         if os.access(parent, os.W_OK) and (found := _delegated(parent)):

@@ -68,6 +68,11 @@ class Confinement:
     uid: int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.network, bool):
+            raise ConfineError(
+                f"network={self.network!r}: hosts cannot be allowed one by one; say True for all "
+                "of the network, or False for none"
+            )
         for path in self.readable:
             if not may_show(path):
                 raise ConfineError(

@@ -33,7 +33,7 @@ def limit(confinement: Confinement, *, together: bool, processes: int | None) ->
         _lower(resource.RLIMIT_NPROC, processes)
     _lower(resource.RLIMIT_NOFILE, confinement.max_files)
     _lower(resource.RLIMIT_FSIZE, confinement.tmp_bytes)
-    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_CORE, 1)  # 0 would still run a collector of dumps, as root
 
 
 def processes_of(uid: int) -> int:
