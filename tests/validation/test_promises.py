@@ -84,10 +84,6 @@ def test_all_that_is_wrong_is_told_at_once_with_the_way_out() -> None:
     assert text.count("    → ") == 3
 
 
-async def test_it_works_beside_a_running_event_loop() -> None:
-    check_environment(Sound)
-
-
 class Awaiting(Environment[Push, broken.Seen, State]):
     async def reset_async(self, seed: int | None = None, episode_id: str | None = None) -> Any:
         self.sound = Sound()
@@ -101,6 +97,11 @@ class Awaiting(Environment[Push, broken.Seen, State]):
 
 
 def test_environments_that_await_are_played_too() -> None:
+    check_environment(Awaiting)
+
+
+async def test_it_works_beside_a_running_event_loop() -> None:
+    check_environment(Sound)
     check_environment(Awaiting)
 
 

@@ -11,11 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from openenv.cli.__main__ import app
-from openenv.testing.finding import Finding, Status
 from openenv.validation import (
     Check,
+    Finding,
     Level,
     Report,
+    Status,
     Target,
     registry,
     validate,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,7 +161,8 @@ def check_environment(
         reward_range,
         capacity=1 if spec.shared or spec.traits.one_session else None,
     )
-    problems = _problems(spec, stage)
+    with ThreadPoolExecutor(1) as beside_any_event_loop:
+        problems = beside_any_event_loop.submit(_problems, spec, stage).result()
     if problems:
         count = "a promise" if len(problems) == 1 else f"{len(problems)} promises"
         raise AssertionError("\n".join([f"{spec.name} breaks {count}:", *problems]))

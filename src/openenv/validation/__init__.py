@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from openenv._lazy import lazy
 
 if TYPE_CHECKING:
+    from openenv.testing.finding import Finding as Finding
+    from openenv.testing.finding import Status as Status
     from openenv.validation.local import get_deployment_modes as get_deployment_modes
     from openenv.validation.local import (
         validate_multi_mode_deployment as validate_multi_mode_deployment,
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Check": "openenv.validation.registry",
+    "Finding": "openenv.testing.finding",
     "Level": "openenv.validation.policy",
     "Report": "openenv.validation.report",
     "Result": "openenv.validation.report",
+    "Status": "openenv.testing.finding",
     "Subject": "openenv.validation.subject",
     "Target": "openenv.validation.target",
     "get_deployment_modes": "openenv.validation.local",

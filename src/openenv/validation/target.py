@@ -37,7 +37,7 @@ class Target:
     """What is to be validated.
 
     Attributes:
-        name: as it was named.
+        name: as it was named; of a server, its address.
         kind: a package's directory, another source that `openenv serve` takes, an image, or a URL.
         place: what it is started or reached by.
     """
@@ -89,7 +89,7 @@ class Target:
                 "the address has a password in it, which reports would show; leave it out, and set "
                 "OPENENV_CLIENT_TOKEN if the server asks for a token"
             )
-        return cls(text, "url", place)
+        return cls(place, "url", place)
 
     @classmethod
     def of_image(cls, name: str) -> Target:
