@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 from openenv._lazy import lazy
 
 if TYPE_CHECKING:
+    from openenv.catalog.auto import AutoAction as AutoAction
+    from openenv.catalog.auto import AutoEnv as AutoEnv
     from openenv.client.env_client import EnvClient as EnvClient
+    from openenv.client.fetching import is_available as is_available
     from openenv.client.generic import GenericAction as GenericAction
     from openenv.client.generic import GenericEnvClient as GenericEnvClient
     from openenv.client.results import StepResult as StepResult
@@ -62,6 +65,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Action": "openenv.env.models",
+    "AutoAction": "openenv.catalog.auto",
+    "AutoEnv": "openenv.catalog.auto",
     "Backpressure": "openenv.protocol.errors",
     "ConcurrencyConfigurationError": "openenv.protocol.errors",
     "ConcurrentCall": "openenv.protocol.errors",
@@ -109,6 +114,7 @@ _HOMES = {
     "core": "openenv.core:",
     "create_app": "openenv.server.app",
     "errors": "openenv.protocol.errors:",
+    "is_available": "openenv.client.fetching",
     "local": "openenv.in_process",
     "serve": "openenv.server.run",
 }

@@ -8,7 +8,6 @@ from typing import NamedTuple
 TOOLS = "tools over MCP are not built yet"
 TASKS = "the task API is not built yet"
 WEB = "there is no web interface yet"
-CATALOG = "finding environments by name is not built yet"
 RUBRICS = "rubrics are not built yet"
 HARNESS = "harnesses and collection are not built yet"
 LLM = "clients of language models are not built yet"
@@ -91,7 +90,7 @@ TABLE: list[Row] = [
     *_at("openenv", "openenv._version", "__version__"),
     *_at("openenv", "openenv.client.generic", "GenericEnvClient GenericAction"),
     *_at("openenv", "openenv.client.sync_client", "SyncEnvClient"),
-    *_pending("openenv", CATALOG, "AutoEnv AutoAction"),
+    *_at("openenv", "openenv.catalog.auto", "AutoEnv AutoAction"),
     # ── openenv.core
     *_env_server("openenv.core"),
     *_at("openenv.core", "openenv.client.env_client", "EnvClient"),

@@ -342,3 +342,10 @@ def test_without_gymnasium_a_target_of_it_says_what_to_install(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     assert "pip install 'openenv-core[gymnasium]'" in refusal("gym:CartPole-v1")
+
+
+@pytest.mark.parametrize("name", ["blackjack", "blackjack_env", "openenv-blackjack-env"])
+def test_an_installed_environment_by_its_name(name: str) -> None:
+    found = resolve(name)
+    assert found.is_app
+    assert found.served.state.openenv.env_name == "blackjack_env"

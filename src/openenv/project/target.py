@@ -4,6 +4,7 @@ echo.py               the one environment class that the file defines
 echo.py:Echo          that class, or a function that makes an environment, or a ready ASGI app
 package.module:Echo   the same, imported
 directory             what the `app:` line of its openenv.yaml names
+echo                  the same of an installed package, by its name
 gym:CartPole-v1       the Gymnasium environment of that id, as `gymnasium.make` takes it
 """
 
@@ -21,12 +22,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from openenv.catalog.manifest import MANIFEST, ManifestError, read_manifest, read_pyproject
+from openenv.catalog.installed import find
+from openenv.catalog.manifest import (
+    MANIFEST,
+    Manifest,
+    ManifestError,
+    read_manifest,
+    read_pyproject,
+)
 from openenv.env.environment import Environment
 from openenv.protocol.errors import ConfigurationError
 
 _SPELLINGS = (
-    "give a file.py, file.py:Class, module:Class, gym:Id-v0, or a directory with an openenv.yaml"
+    "give a file.py, file.py:Class, module:Class, gym:Id-v0, a directory with an openenv.yaml, or "
+    "the name of an installed environment (openenv list)"
 )
 _GYMNASIUM = "gym:"
 _NAMED = re.compile(r"(?P<place>.+):(?P<name>[A-Za-z_][\w.]*)")
@@ -69,7 +78,7 @@ def resolve(text: str) -> Target:
     elif name is not None:
         module = _import_module(place, [Path.cwd()])
     else:
-        raise TargetError(f"there is no file or directory {text!r}; {_SPELLINGS}")
+        return _from_installed(text)
     return _target(text, _find(module, name) if name else _only_environment(module, text))
 
 
@@ -82,6 +91,21 @@ def _from_directory(directory: Path) -> Target:
     if (directory / "__init__.py").is_file():
         module = f"{_package(directory, module)}.{module}"
     return _target(app, _find(_import_module(module, _paths(directory)), name))
+
+
+def _from_installed(name: str) -> Target:
+    """An environment whose package is installed here, by its name."""
+    try:
+        environment = find(name)
+    except ConfigurationError as error:
+        raise TargetError(
+            f"there is no file or directory {name!r}, and no environment of that name is "
+            f"installed; {_SPELLINGS}"
+        ) from error
+    app = str((environment.manifest or {}).get("app", Manifest.model_fields["app"].default))
+    module, _, name = app.partition(":")
+    served = _find(_import_module(f"{environment.package}.{module}", [Path.cwd()]), name)
+    return _target(app, served)
 
 
 def _package(directory: Path, module: str) -> str:
