@@ -60,6 +60,16 @@ class Relative(World):
         numpy = sys.modules["numpy.random"]
         return [random.random(), float(numpy.random())]
 
+    def babble(self, arg: None) -> None:
+        """Writes into its own line until that is full, from another thread, and goes on."""
+        line = next(fd for fd in range(3, 50) if os.path.exists(f"/proc/self/fd/{fd}"))
+
+        def write() -> None:
+            while True:
+                os.write(line, bytes(1 << 16))
+
+        threading.Timer(0.05, write).start()
+
     def hang_up(self, arg: None) -> None:
         """Closes what it can, and lives on."""
         os.closerange(3, 1024)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,37 @@ def zygote_of(sessions: Sessions) -> int:
     transport = nursery._zygote._transport
     assert transport is not None
     return int(transport.get_pid())
+
+
+CELL = """
+import threading
+from openenv import Action, Environment, Observation
+
+class Order(Action):
+    what: str
+    arg: None = None
+
+class Grown(Observation):
+    threads: list[str] = []
+
+class Cell(Environment[Order, Grown]):
+    REQUIRES_RESET = False
+
+    def reset(self) -> Grown:
+        return Grown()
+
+    def step(self, action: Order) -> Grown:
+        return Grown(threads=[thread.name for thread in threading.enumerate()])
+"""
+
+THREAD = """
+threading.Thread(target=threading.Event().wait, name="busy-body", daemon=True).start()
+"""
+
+LOOP = """
+import asyncio
+loop = asyncio.new_event_loop()
+"""
 
 
 class TestForking:
@@ -113,6 +145,29 @@ class TestForking:
             assert (await step(seat, "hang_up")).code == "HOST_CRASHED"
             assert (await step(other, "echo", 1)).value == 1
             await until(lambda: len(bearers(mark)) == 2)
+
+    async def test_what_nobody_asked_for_is_not_read(self) -> None:
+        """A server would do nothing else."""
+        async with serving(Relative, "process", close_grace=0.5) as sessions:
+            seat, other = await asyncio.gather(sessions.open(), sessions.open())
+            await step(seat, "babble")
+            await asyncio.sleep(0.1)
+            before = time.process_time()
+            await asyncio.sleep(0.5)
+            assert time.process_time() - before < 0.4
+            assert (await step(seat, "echo")).code == "HOST_CRASHED"
+            assert (await step(other, "echo", 1)).value == 1
+
+    @pytest.mark.parametrize("kind", FORKING)
+    async def test_who_prints_without_end_keeps_nobody_busy(
+        self, kind: HostKind, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("openenv.runtime.stderr.BURST_S", 0.05)
+        async with serving(World, kind) as sessions:
+            seat = await sessions.open()
+            assert (await step(seat, "flood", 10)).value is None
+            crashed = await step(seat, "exit_at_once", 1)
+            assert crashed.data["stderr"].endswith("xxxlast words\n")
 
     def test_a_server_is_warm_before_its_first_session(self) -> None:
         before = set(children_of(os.getpid()))
@@ -217,27 +272,35 @@ class TestDeadZygotes:
 
 class TestThreads:
     @pytest.mark.parametrize("kind", FORKING)
-    async def test_imports_that_start_threads_are_left_to_each_session(
+    @pytest.mark.parametrize(
+        ("line", "why"),
+        [
+            (THREAD, "starts threads (busy-body), which a fork does not copy"),
+            (LOOP, "leaves open what sessions cannot share (anon_inode:[eventpoll], socket:["),
+        ],
+        ids=["threads", "an event loop"],
+    )
+    async def test_imports_that_a_fork_would_not_copy_are_left_to_each_session(
         self,
         kind: HostKind,
+        line: str,
+        why: str,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         caplog: pytest.LogCaptureFixture,
     ) -> None:
         tmp_path.chmod(0o755)
         tmp_path.parent.chmod(0o755)
-        env, file = served(tmp_path, monkeypatch, CELL + THREAD)
+        env, file = served(tmp_path, monkeypatch, CELL + line)
         async with serving_as_it_is(env, kind) as sessions:
             with caplog.at_level(logging.WARNING):
                 seats = [await sessions.open() for _ in range(2)]
-            told = [each.getMessage() for each in caplog.records if "threads" in each.getMessage()]
+            told = [each.getMessage() for each in caplog.records if "anew" in each.getMessage()]
             assert len(told) == 1
-            assert "importing Cell starts threads (busy-body)" in told[0]
+            assert f"importing Cell {why}" in told[0]
             for seat in seats:
-                assert (await step(seat, "threads")).data["observation"]["threads"] == [
-                    "MainThread",
-                    "busy-body",
-                ]
+                threads = (await step(seat, "threads")).data["observation"]["threads"]
+                assert threads == ["MainThread", *(["busy-body"] if line == THREAD else [])]
 
     async def test_threads_that_stop_at_a_fork_are_no_matter(self) -> None:
         """As those of numpy's OpenBLAS."""
@@ -259,32 +322,6 @@ def served(
 
 def serving_as_it_is(env: Any, kind: HostKind = "process", **options: Any) -> Any:
     return serving(env, kind, typed=False, **options)
-
-
-CELL = """
-import threading
-from openenv import Action, Environment, Observation
-
-class Order(Action):
-    what: str
-    arg: None = None
-
-class Grown(Observation):
-    threads: list[str] = []
-
-class Cell(Environment[Order, Grown]):
-    REQUIRES_RESET = False
-
-    def reset(self) -> Grown:
-        return Grown()
-
-    def step(self, action: Order) -> Grown:
-        return Grown(threads=[thread.name for thread in threading.enumerate()])
-"""
-
-THREAD = """
-threading.Thread(target=threading.Event().wait, name="busy-body", daemon=True).start()
-"""
 
 
 class TestScarcity:

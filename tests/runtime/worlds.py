@@ -102,6 +102,11 @@ class World(Environment[Do, Seen]):
         sys.stderr.write(arg)
         return repr(sys.stdin.read()) + repr(os.read(0, 1))
 
+    def flood(self, arg: int) -> None:
+        """Prints so many MiB."""
+        for _ in range(arg):
+            os.write(2, b"x" * (1 << 20))
+
     def environment(self, arg: None) -> list[dict[str, str]]:
         raw = Path("/proc/self/environ").read_text().split("\0")
         at_start = dict(line.split("=", 1) for line in raw if "=" in line)

@@ -28,7 +28,8 @@ class Link(asyncio.Protocol):
         self._received = bytearray()
         self._awaited: asyncio.Future[Reply] | None = None
         self._broken = False
-        self._unasked = False
+        self._unasked = 0
+        self._leaving = False
 
     async def open(self) -> None:
         """Begins to read. The child has its end by now."""
@@ -59,9 +60,13 @@ class Link(asyncio.Protocol):
         return answer
 
     def data_received(self, data: bytes) -> None:
-        """A part of an answer; what nobody waits for is let go."""
+        """A part of an answer; what nobody has asked for stays where it is."""
         if self._awaited is None or self._awaited.done():
-            self._unasked = True
+            self._unasked += len(data)
+            if not self._leaving:
+                self._transport.pause_reading()
+            elif self._unasked > MAX_ANSWER_BYTES:
+                self._transport.abort()
             return
         self._received += data
         if len(self._received) >= HEADER.size:
@@ -74,13 +79,18 @@ class Link(asyncio.Protocol):
             self._awaited.set_exception(ConnectionError("the process is gone"))
 
     async def say_goodbye(self) -> None:
-        """Asks nothing more, which lets the child close its environment and end."""
+        """Asks nothing more, which lets the child close its environment and end.
+
+        An answer that it may still give is let go.
+        """
         self.child_end.close()
         if self._opening is None:
             self._own_end.close()
             return
         await self._opening
         if not self._transport.is_closing():
+            self._leaving = True
+            self._transport.resume_reading()
             self._transport.write_eof()
 
     def close(self) -> None:

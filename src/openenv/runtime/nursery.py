@@ -47,6 +47,7 @@ class Nursery:
         self._zygote: Zygote | None = None
         self._starting: asyncio.Task[Zygote] | None = None
         self._failures = 0
+        self._burials: set[asyncio.Task[None]] = set()
 
     def warm_up(self) -> None:
         """Begins to import the environment, so that the first session need not wait for it."""
@@ -78,7 +79,9 @@ class Nursery:
             starting.cancel()
             await asyncio.wait([starting])
         if self._zygote is not None:
-            await self._zygote.close()
+            self._bury(self._zygote)
+        if self._burials:
+            await asyncio.wait(self._burials)
 
     async def _warm_zygote(self) -> Zygote:
         if self._zygote is not None and self._zygote.is_alive:
@@ -95,14 +98,13 @@ class Nursery:
         await self._pause()
         self._failures += 1
         if self._zygote is not None:
-            await self._zygote.close()
+            self._bury(self._zygote)
             self._zygote = None
         try:
             self._zygote = await self._started()
         except Unfit as unfit:
             logger.warning(
-                "importing %s starts threads (%s), which a fork does not copy: each of its "
-                "sessions imports it anew, which is slower",
+                "importing %s %s: each of its sessions imports it anew, which is slower",
                 self._name,
                 unfit,
             )
@@ -117,7 +119,7 @@ class Nursery:
             await asyncio.wait_for(zygote.start(), self._patience_s)
         except BaseException as error:
             zygote.kill()
-            await zygote.close()
+            self._bury(zygote)
             if isinstance(error, asyncio.TimeoutError):
                 raise StepTimeout(
                     f"importing {self._name} took longer than {self._patience_s:g} s",
@@ -125,6 +127,12 @@ class Nursery:
                 ) from None
             raise
         return zygote
+
+    def _bury(self, zygote: Zygote) -> None:
+        """Sees a zygote to its end, whoever is cancelled meanwhile."""
+        burial = asyncio.ensure_future(zygote.close())
+        self._burials.add(burial)
+        burial.add_done_callback(self._burials.discard)
 
     async def _pause(self) -> None:
         if self._failures > 1:

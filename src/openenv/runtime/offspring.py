@@ -66,9 +66,14 @@ class Offspring:
         return self._kill is not None
 
     async def close(self) -> None:
-        """Gives up what we hold of it; to be called when it is dead."""
+        """Reads its last words; to be called when it is dead."""
         self.link.close()
         await self.stderr.close()
+
+    def let_go(self) -> None:
+        """Gives up what is held of it, dead or alive."""
+        self.link.close()
+        self.stderr.let_go()
 
     def kill(self) -> None:
         """Ends it, and all that it started."""

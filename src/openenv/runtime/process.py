@@ -47,10 +47,13 @@ class ProcessHost(Host):
         child = self._child
         if child is None:
             return
-        await child.link.say_goodbye()
-        if child.is_born:
-            await asyncio.shield(child.death)
-        await child.close()
+        try:
+            await child.link.say_goodbye()
+            if child.is_born:
+                await asyncio.shield(child.death)
+            await child.close()
+        finally:
+            child.let_go()
 
     def kill(self) -> bool:
         """Kills the child and all that it started."""

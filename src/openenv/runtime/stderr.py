@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections import deque
 from contextlib import suppress
+from typing import Any
 
 TAIL_BYTES = 4096
 LAST_WORDS_S = 1.0
+BURST_BYTES = 4 << 20
+BURST_S = 1.0
+"""Who prints more than so much must wait so long: nobody's prints may keep a server busy."""
 
 
 class Stderr(asyncio.Protocol):
@@ -21,11 +24,13 @@ class Stderr(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._own_end, self.child_end = os.pipe()
-        self._chunks: deque[bytes] = deque(maxlen=64)
-        self._transport: asyncio.ReadTransport | None = None
+        self._tail = b""
+        self._transport: Any = None
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._opening: asyncio.Future[None] | None = None
         self._discarded = False
+        self._burst = 0
+        self._pause: asyncio.TimerHandle | None = None
 
     async def open(self) -> None:
         """Begins to read. The child has its end by now."""
@@ -36,7 +41,16 @@ class Stderr(asyncio.Protocol):
     async def _connect(self) -> None:
         pipe = os.fdopen(self._own_end, "rb", buffering=0)
         connect = asyncio.get_running_loop().connect_read_pipe
-        self._transport, _ = await connect(lambda: self, pipe)
+        await connect(lambda: self, pipe)
+
+    def connection_made(self, transport: Any) -> None:  # uvloop's are none of asyncio's classes
+        """The loop reads."""
+        self._transport = transport
+
+    def _go_on(self) -> None:
+        self._pause, self._burst = None, 0
+        if not self._ended.done():
+            self._transport.resume_reading()
 
     def _discard(self) -> None:
         """There never was a child."""
@@ -47,7 +61,11 @@ class Stderr(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Shows what was printed."""
-        self._chunks.append(data)
+        self._tail = (self._tail + data)[-TAIL_BYTES:]
+        self._burst += len(data)
+        if self._burst > BURST_BYTES and self._pause is None:
+            self._transport.pause_reading()
+            self._pause = asyncio.get_running_loop().call_later(BURST_S, self._go_on)
         with suppress(OSError, ValueError):  # our own stderr may be closed
             sys.stderr.write(data.decode(errors="replace"))
 
@@ -58,7 +76,7 @@ class Stderr(asyncio.Protocol):
     @property
     def tail(self) -> str:
         """The end of what was printed."""
-        return b"".join(self._chunks)[-TAIL_BYTES:].decode(errors="replace")
+        return self._tail.decode(errors="replace")
 
     async def close(self) -> None:
         """Reads the last of what a dead child has printed."""
@@ -67,5 +85,13 @@ class Stderr(asyncio.Protocol):
         else:
             await self._opening
         if self._transport is not None:
+            if self._pause is not None:
+                self._pause.cancel()
+                self._go_on()
             await asyncio.wait([self._ended], timeout=LAST_WORDS_S)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Reads no more."""
+        if self._transport is not None:
             self._transport.close()

@@ -24,7 +24,7 @@ END_S = 5.0
 
 
 class Unfit(Exception):
-    """The environment's imports leave threads, so that a fork would not be a whole copy."""
+    """The environment's imports leave what a fork would not copy: threads, connections."""
 
 
 class Zygote:

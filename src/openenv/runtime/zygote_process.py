@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from array import array
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -54,8 +55,8 @@ def main() -> None:
         make = _preload(birth) if birth.preload else partial(_make_anew, birth)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # told to the server
         return control.sendall(Event(News.FAILED, text=why_not(error)).encode())
-    if threads := _stubborn_threads():
-        return control.sendall(Event(News.UNFIT, text=threads).encode())
+    if why := _unfit(known={0, 1, 2, control.fileno()}):
+        return control.sendall(Event(News.UNFIT, text=why).encode())
     die_with_parent(0)  # it outlives its server by a moment, to end the sessions
     gc.collect()
     gc.freeze()  # no later collection writes into pages that are shared
@@ -82,21 +83,32 @@ def _make_anew(birth: Birth) -> Session:
     return birth.load()()
 
 
-def _stubborn_threads() -> str:
-    """The threads that would be missing in a child, by name; empty if there are none.
+def _unfit(known: Collection[int]) -> str:
+    """What the imports have left that a child would lack or share, empty if it is nothing.
 
-    Libraries that know of forks (OpenBLAS) stop theirs at one, so one is tried.
+    Libraries that know of forks (OpenBLAS) stop their threads at one, so one is tried.
+
+    Args:
+        known: the descriptors that are ours.
     """
-    if _count_threads() == 1:
-        return ""
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0)
-    os.waitpid(pid, 0)
-    if _count_threads() == 1:
-        return ""
-    names = [thread.name for thread in threading.enumerate()[1:]]
-    return ", ".join(names) or f"{_count_threads() - 1} of a library's own"
+    if opened := [name for name in _opened(known) if not name.startswith("/dev/")]:
+        return f"leaves open what sessions cannot share ({', '.join(opened)})"
+    if _count_threads() > 1:
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+    if _count_threads() > 1:
+        names = ", ".join(thread.name for thread in threading.enumerate()[1:])
+        return f"starts threads ({names or 'of a library'}), which a fork does not copy"
+    return ""
+
+
+def _opened(known: Collection[int]) -> Iterator[str]:
+    for descriptor in map(int, os.listdir("/proc/self/fd")):
+        with suppress(FileNotFoundError):  # that of the listing
+            if descriptor not in known:
+                yield os.readlink(f"/proc/self/fd/{descriptor}")
 
 
 def _count_threads() -> int:

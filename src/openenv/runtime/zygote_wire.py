@@ -25,7 +25,7 @@ class News(IntEnum):
 
     READY: it has imported the environment.
     FAILED: it could not; the text says why.
-    UNFIT: it has threads that it cannot stop, so it must not fork; the text names them.
+    UNFIT: it holds what a fork cannot copy, so that it must not; the text says what.
     BORN: a session runs; the number is the group of its processes, if they have one of their own.
     DIED: a session's process has ended; the number is how, the text the limit it had reached.
     """
