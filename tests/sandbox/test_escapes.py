@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ pytestmark = [
     pytest.mark.timeout(180),
 ]
 
+ROOT = Path(__file__).parents[2]
 CONTROL_GROUPS = frozenset({"cgroup_memory", "cgroup_pids", "cgroup_cpu"})
 
 GETS_THROUGH = {
@@ -62,3 +64,14 @@ def test_a_process_alone_ends_with_its_session_and_cannot_read_its_server() -> N
 def test_every_attack_is_one() -> None:
     """Each gets through somewhere: an attack that always fails would prove nothing."""
     assert tried("root-process").breaches | tried("none").breaches == set(ATTACKS)
+
+
+def test_the_page_on_security_has_the_table() -> None:
+    page = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    table = rows[next(i for i, row in enumerate(rows) if row[0] == "attack") :]
+    titles, attacks = table[0], table[1:]
+    assert [row[0] for row in attacks if row[0] != "---"] == list(ATTACKS)
+    for name, through in GETS_THROUGH.items():
+        place = titles.index(COLUMNS[name].title)
+        assert {row[0] for row in attacks if row[place] == "**through**"} == through
