@@ -1,9 +1,11 @@
 """`openenv list`, `info`, `doctor`: what is here, what it takes, what this machine can do."""
 
+import http.server
 import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from openenv.cli.commands.info import _lines
 from openenv.cli.output import Exit
 from openenv.project import doctor
+from openenv.project.card import card_of
 from openenv.project.doctor import Finding, examine
 from openenv.testing import Counting
 from tests.catalog.packages import install
@@ -134,6 +138,44 @@ def test_info_of_a_package_that_cannot_be_imported_tells_the_rest(tmp_path: Path
     assert run.returncode == Exit.OK
     assert "A world" in run.stdout
     assert "Problem: openenv-maze-env is installed, but maze_env.client" in run.stdout
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        {},
+        {"name": 7, "version": [], "action": []},
+        {"action": {"properties": [], "required": "all"}, "status": "healthy"},
+        {
+            "action": {
+                "properties": {"a": 1, "b": {"type": [1], "enum": 5}},
+                "required": [["a"], "b"],
+            }
+        },
+        {"action": {"anyOf": "x", "oneOf": [1, {"anyOf": 7}], "title": None}},
+    ],
+)
+def test_info_of_a_server_that_says_anything(said: Any) -> None:
+    class Anything(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps(said).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Anything) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            url = f"http://127.0.0.1:{server.server_address[1]}"
+            lines = list(_lines(card_of(url)))
+        finally:
+            server.shutdown()
+    assert lines[0].endswith(f"({url})")
 
 
 # ── doctor ────────────────────────────────────────────────────────────────────────────────────────

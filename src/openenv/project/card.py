@@ -86,15 +86,15 @@ def _running(url: str) -> Card:
     page = "huggingface.co/" in url or "hf.co/" in url
     base_url = Space.named(url).url if page else normalised(url)
     at = Endpoint(base_url, settings.client_headers(None), connect_timeout=ANSWER_S)
-    health = fetched(at, "/health")
-    card, problems = _told(at, "/metadata")
-    published, others = _told(at, "/schema")
-    known = {part: published[part] for part in _PARTS if part in published}
+    health, problems = _object(fetched(at, "/health"), "/health")
+    card, others = _told(at, "/metadata")
+    published, rest = _told(at, "/schema")
+    known = {part: published[part] for part in _PARTS if isinstance(published.get(part), dict)}
     return Card(
         name=str(card.get("name") or "environment"),
         source=base_url,
-        version=card.get("version"),
-        description=card.get("description"),
+        version=str(card.get("version") or "") or None,
+        description=str(card.get("description") or "") or None,
         schemas=known,
         limits={k: v for k, v in health.items() if k not in ("status", "service")},
         usage=[
@@ -104,16 +104,20 @@ def _running(url: str) -> Card:
             "    result = env.reset()",
             f"    result = env.step({_sample(known.get('action', {}))})",
         ],
-        problems=problems + others,
+        problems=problems + others + rest,
     )
 
 
 def _told(at: Endpoint, path: str) -> tuple[Json, list[str]]:
     """What a server says at a path; servers need not say everything."""
     try:
-        said = fetched(at, path)
+        return _object(fetched(at, path), path)
     except ConnectFailed as error:
         return {}, [str(error)]
+
+
+def _object(said: Any, path: str) -> tuple[Json, list[str]]:
+    """An answer, and what is wrong with it: a server may say whatever it likes."""
     return (said, []) if isinstance(said, dict) else ({}, [f"{path} is no JSON object"])
 
 
@@ -209,11 +213,11 @@ def field_lines(schema: Json) -> Iterator[str]:
     What every action, observation or state has is left out.
     """
     choices = schema.get("oneOf") or schema.get("anyOf")
-    if choices:
+    if isinstance(choices, list):
         yield "one of " + ", ".join(_type_of(choice) for choice in choices)
-        schema = {}
-    required = schema.get("required", ())
-    for name, field_schema in schema.get("properties", {}).items():
+        return
+    required = schema.get("required") or ()
+    for name, field_schema in _properties(schema).items():
         if name in _COMMON:
             continue
         optional = name not in required and "default" in field_schema
@@ -222,29 +226,43 @@ def field_lines(schema: Json) -> Iterator[str]:
         yield f"{name}: {_type_of(field_schema)}{default}{said}"
 
 
-def _type_of(schema: Json) -> str:
+def _properties(schema: Json) -> dict[str, Json]:
+    """The schemas of a model's fields; what is no schema says nothing."""
+    found = schema.get("properties")
+    fields = found if isinstance(found, dict) else {}
+    return {name: value if isinstance(value, dict) else {} for name, value in fields.items()}
+
+
+def _type_of(schema: Any) -> str:
+    if not isinstance(schema, dict):
+        return "anything"
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "enum" in schema or "const" in schema:
-        return " | ".join(repr(value) for value in schema.get("enum", [schema.get("const")]))
+        values = schema.get("enum", [schema.get("const")])
+        return " | ".join(map(repr, values)) if isinstance(values, list) else "anything"
     choices = schema.get("anyOf") or schema.get("oneOf")
-    if choices:
+    if isinstance(choices, list):
         return " | ".join(_type_of(choice) for choice in choices)
     if isinstance(schema.get("items"), dict):
         return f"array of {_type_of(schema['items'])}"
     kinds = schema.get("type", "anything")
-    return " | ".join(kinds) if isinstance(kinds, list) else str(kinds)
+    return " | ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
 
 
 def _sample(schema: Json) -> Json:
     """The fields that an action must have, with a value of their type."""
     values = {"string": "…", "integer": 0, "number": 0.0, "boolean": False, "array": []}
-    properties = schema.get("properties", {})
-    return {name: _first(properties.get(name, {}), values) for name in schema.get("required", ())}
+    required = schema.get("required")
+    names = (
+        [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    )
+    properties = _properties(schema)
+    return {name: _first(properties.get(name, {}), values) for name in names}
 
 
 def _first(schema: Json, values: Json) -> Any:
-    if schema.get("enum"):
+    if isinstance(schema.get("enum"), list) and schema["enum"]:
         return schema["enum"][0]
     if "minimum" in schema:
         return schema["minimum"]
