@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from openenv.server.run import server_for
@@ -30,7 +30,7 @@ def serving(app: Any) -> Iterator[str]:
     """
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listening:
         server = server_for(app, listening)
-        thread = threading.Thread(target=server.run, args=([listening],), name="openenv-serving")
+        thread = threading.Thread(target=_run, args=(server, listening), name="openenv-serving")
         thread.start()
         try:
             _await_start(server, thread)
@@ -40,6 +40,11 @@ def serving(app: Any) -> Iterator[str]:
             thread.join(_END_S)
     if thread.is_alive():
         raise RuntimeError(f"the server did not end within {_END_S:g} s; does a step hang?")
+
+
+def _run(server: Any, listening: socket.socket) -> None:
+    with suppress(SystemExit):  # of a server that cannot start; it has said why
+        server.run(sockets=[listening])
 
 
 def _await_start(server: Any, thread: threading.Thread) -> None:
