@@ -89,7 +89,8 @@ class Forward:
         server.close()
         await _end(self._connections)
         await _end(asyncio.all_tasks() - {asyncio.current_task()})
-        await asyncio.sleep(0)  # a transport closes at the loop's next turn
+        for _ in range(3):  # a transport closes at the loop's next turns
+            await asyncio.sleep(0)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = asyncio.current_task()
@@ -109,7 +110,7 @@ class Forward:
         try:
             url, headers = await self._loop.run_in_executor(None, self._target)
             configuration = self._cluster.client.configuration
-            async with connect(
+            websocket = await connect(
                 url,
                 additional_headers=headers,
                 subprotocols=[_PROTOCOL],
@@ -120,8 +121,12 @@ class Forward:
                 max_size=_MAX_FRAME,
                 open_timeout=OPEN_S,
                 close_timeout=1.0,
-            ) as websocket:
+            )
+            try:
                 await _first(_up(reader, websocket), _down(websocket, writer))
+                await websocket.close()
+            finally:
+                websocket.transport.abort()  # cancelled, it would stay open
         except (OSError, ValueError, WebSocketException, ProviderError) as error:
             self._fresh_until = 0.0  # that pod may be gone
             _log.debug("a forwarded connection ended: %s", error)

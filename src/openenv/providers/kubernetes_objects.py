@@ -58,9 +58,10 @@ class Objects:
         try:
             created = self._cluster.create(manifest)
         except ClusterError as error:
+            if error.status not in (0, 504):
+                self._unanswered = None
             if 400 <= error.status < 500:
                 self._made.remove(made)
-                self._unanswered = None
             raise
         self._unanswered = None
         return created
