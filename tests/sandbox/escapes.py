@@ -17,7 +17,15 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
-from openenv.runtime.confine import FEATURES, Cell, Confinement, Features, prepare, reap
+from openenv.runtime.confine import (
+    FEATURES,
+    Cell,
+    Confinement,
+    Features,
+    kernel,
+    prepare,
+    reap,
+)
 from openenv.runtime.confine.features import NAMESPACES
 from openenv.runtime.confine.privileges import become
 from openenv.runtime.confine.survey import survey
@@ -118,6 +126,7 @@ def _try_all(column: Column, private: str, public: str) -> tuple[list[str], list
     """Becomes the column's server, and lets every attack loose in a session of its own."""
     if column.user != os.getuid():
         become(column.user)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # like a server that somebody has started
     features = survey().without(FEATURES if column.missing is None else column.missing)
     if column.missing is not None:
         prepare(features)
