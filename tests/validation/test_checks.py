@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from openenv.runtime.confine import probe
 from openenv.server.app import create_app
 from openenv.testing.finding import Finding
+from openenv.testing.trajectory import Plan
 from openenv.validation import Level, Subject, Target
 from openenv.validation.checks import hostility, sessions
 from openenv.validation.policy import Policy
@@ -90,6 +91,23 @@ def test_a_step_that_blocks_the_event_loop_is_noticed() -> None:
         finding = looked("runtime.responsive", f"http://127.0.0.1:{server.port}")
     assert finding.status == "fail"
     assert "nobody was answered during a step of" in finding.evidence[0]
+
+
+def test_a_long_step_in_a_thread_blocks_nobody() -> None:
+    class Slow(Sound):
+        def step(self, action: broken.Push) -> broken.Seen:
+            if not self.steps:
+                time.sleep(1.2)
+            return super().step(action)
+
+    with serving(Slow) as server:
+        url = f"http://127.0.0.1:{server.port}"
+        subject = Subject(Target("it", "source", "it"), POLICY, site=Site(url))
+        subject.stage.plan = Plan([{"by": 1}])
+        finding = CHECKS["runtime.responsive"].look(subject)
+    assert finding.status == "pass"
+    assert finding.measured["longest_step_s"] >= 1.2
+    assert finding.measured["answers"] >= 1
 
 
 def test_a_refusal_without_a_word_is_noticed() -> None:

@@ -319,6 +319,13 @@ def test_the_report_is_json_on_stdout_and_in_a_file(tmp_path: Path) -> None:
     assert report["verdict"] == "pass"
 
 
+def test_where_nothing_could_be_looked_at_a_warning_says_so() -> None:
+    report = validate("gym:CartPole-v1", Level.STATIC)
+    assert (report.verdict, report.results) == ("warn", [])
+    with serving(Sound) as server:
+        assert validate(f"http://127.0.0.1:{server.port}", Level.STATIC).verdict == "pass"
+
+
 def test_a_missing_image_or_engine_is_told() -> None:
     report = validate("image:openenv-no-such-image:0", Level.RUNTIME)
     assert statuses(report, "fail") == {"runtime.startup": "fail"}
@@ -341,10 +348,14 @@ CHARM = Check("charm.some", Level.STATIC, "It has charm.", "Add some.", _has_cha
 CLUMSY = Check("charm.clumsy", Level.STATIC, "It asks.", "Ask.", lambda _subject: 1 / 0)  # type: ignore[arg-type, return-value]
 
 
+PRICKLY = Check("charm.prickly", Level.STATIC, "It asks.", "Ask.", _has_charm, applies=[].pop)  # type: ignore[arg-type]
+
+
 def test_other_packages_add_checks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     points = [
         EntryPoint("charm", f"{__name__}:CHARM", registry.GROUP),
         EntryPoint("clumsy", f"{__name__}:CLUMSY", registry.GROUP),
+        EntryPoint("prickly", f"{__name__}:PRICKLY", registry.GROUP),
         EntryPoint("gone", "no_such_package:CHECK", registry.GROUP),
         EntryPoint("odd", "json:dumps", registry.GROUP),
     ]
@@ -356,6 +367,7 @@ def test_other_packages_add_checks(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert told["charm.some"].remediation == "Add some."
     assert told["charm.clumsy"].status == "error"
     assert "ZeroDivisionError" in told["charm.clumsy"].finding.evidence[0]
+    assert told["charm.prickly"].status == "error"
     assert told["gone (no_such_package:CHECK)"].status == "skip"
     assert "must be a Check" in told["odd (json:dumps)"].finding.evidence[0]
     assert report.verdict == "fail"

@@ -57,9 +57,9 @@ class _Fitting:
         elif schema is False:
             yield f"{place or 'it'}: must not be there"
         elif isinstance(schema, dict):
-            for keyword, rule in _RULES.items():
-                if keyword in schema:
-                    yield from rule(_Look(self, schema, value, place, depth))
+            look = _Look(self, schema, value, place, depth)
+            for rule in filter(None, map(_RULES.get, schema)):
+                yield from rule(look)
 
     def target(self, reference: Any) -> Schema | None:
         """What a reference points to."""

@@ -6,10 +6,10 @@ Each function plays a stage and says what it has seen. They are what `check_envi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
+from math import isfinite
 from typing import Any
 
 from openenv.protocol.errors import (
@@ -60,7 +60,7 @@ def reward(stage: Stage) -> Finding:
         for turn, value in given
         if (fault := _reward_fault(value, turn, stage.reward_range))
     ]
-    numbers = [float(value) for _, value in given if isinstance(value, int | float)]
+    numbers = [value for _, value in given if isinstance(value, int | float) and isfinite(value)]
     least, most = (min(numbers), max(numbers)) if numbers else (None, None)
     declared = stage.reward_range
     seen = f"rewards from {least} to {most}" if numbers else "no step gave a reward"
@@ -74,7 +74,7 @@ def _reward_fault(value: Any, turn: Turn, declared: tuple[float, float] | None) 
         return None if turn.action is None else "gave no reward"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"its reward is {value!r}, which is no number"
-    if not math.isfinite(value):
+    if not isfinite(value):
         return f"its reward is {value}"
     if declared is not None and turn.action is not None and not _within(value, declared):
         return f"its reward {value} is outside of {list(declared)}"

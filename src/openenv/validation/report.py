@@ -76,11 +76,11 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """`pass`, `warn` or `fail`."""
+        """`pass`, `warn` or `fail`; `warn` also if there was nothing to look at."""
         statuses = {result.status for result in self.results}
         if statuses & set(_BAD):
             return "fail"
-        return "warn" if statuses & set(_DOUBTFUL) else "pass"
+        return "warn" if statuses & set(_DOUBTFUL) or not statuses else "pass"
 
     def counts(self) -> dict[str, int]:
         """How many checks ended how."""

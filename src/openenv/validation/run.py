@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from openenv.protocol.errors import OpenEnvError
 from openenv.testing.finding import Finding, Status, skipped
@@ -15,6 +16,7 @@ from openenv.validation.running import validate_running_environment
 from openenv.validation.subject import Subject
 from openenv.validation.target import Target
 
+ResultT = TypeVar("ResultT")
 _MET = (Status.PASS, Status.WARN)
 
 
@@ -31,7 +33,7 @@ def validate(
     Args:
         target: a package's directory, another source that `openenv serve` takes, `image:NAME`, or
             a running server's URL.
-        level: how much is looked at.
+        level: how much is looked at; a running server is at least played.
         policy: what it is held to, by its version; by default the level's own.
         timeout_s: how long each HTTP request may take, in seconds.
         headers: of every request to a server that was named, for example `Authorization`.
@@ -45,6 +47,8 @@ def validate(
     subject = Subject(target, chosen, timeout_s, dict(headers or {}))
     report = Report(target.name, chosen, target.signature, target.digest())
     foreign, broken = foreign_checks()
+    if target.kind == "url":  # which has no files to look at
+        level = max(level, Level.RUNTIME)
     try:
         for check in [*own_checks(), *foreign]:
             if check.level <= level:
@@ -55,22 +59,25 @@ def validate(
         report.results.append(Result(name, skipped(f"the plugin could not be loaded: {why}")))
     report.manifest = subject.manifest
     if target.kind == "url":
-        report.running = subject.running or validate_running_environment(target.place, timeout_s)
+        report.running = subject.running or validate_running_environment(
+            target.place, timeout_s, headers
+        )
     return report
 
 
 def _run(check: Check, subject: Subject, report: Report) -> None:
     """Runs one check, if it has something to look at and what it needs is there."""
     missing = [report.not_applicable[n] for n in check.needs if n in report.not_applicable]
-    if (why := check.applies(subject) or next(iter(missing), None)) is not None:
+    why = missing[0] if missing else _guarded(lambda: check.applies(subject))
+    if isinstance(why, str):
         report.not_applicable[check.id] = why
         return
     if unmet := _unmet(check, report):
-        finding = skipped(f"unmet dependency: {', '.join(unmet)}")
-        report.results.append(Result(check.id, finding, unmet=unmet))
+        left_out = skipped(f"unmet dependency: {', '.join(unmet)}")
+        report.results.append(Result(check.id, left_out, unmet=unmet))
         return
     began = time.monotonic()
-    finding = _looked(check, subject)
+    finding = _guarded(lambda: check.look(subject)) if why is None else why
     mend = None if finding.status is Status.PASS else check.mend
     report.results.append(Result(check.id, finding, mend, time.monotonic() - began))
     report.levels_run = sorted({*report.levels_run, int(check.level)})
@@ -81,10 +88,10 @@ def _unmet(check: Check, report: Report) -> tuple[str, ...]:
     return tuple(need for need in check.needs if status.get(need) not in _MET)
 
 
-def _looked(check: Check, subject: Subject) -> Finding:
-    """What a check finds; what the server answers instead counts against the environment."""
+def _guarded(call: Callable[[], ResultT]) -> ResultT | Finding:
+    """What a call gives; what the server answers instead counts against the environment."""
     try:
-        return check.look(subject)
+        return call()
     except OpenEnvError as error:
         return Finding(Status.FAIL, tuple(str(error).splitlines()))
     except Exception as error:  # noqa: BLE001  # one check's fault is no reason to end the others

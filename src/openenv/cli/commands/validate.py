@@ -107,7 +107,7 @@ def _write(path: Path, report: Report) -> None:
     from openenv.project.errors import ProjectError
 
     try:
-        path.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(report.to_json(), indent=2, default=str) + "\n", encoding="utf-8")
     except OSError as error:
         raise ProjectError(f"the report cannot be written to {path}: {error.strerror}") from error
 
