@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from openenv import create_app
 from openenv.env.environment import HostKind
+from openenv.env.metadata import EnvironmentMetadata
 from openenv.env.spec import EnvSpec
 from openenv.project.target import resolve
 from openenv.protocol.errors import ConfigurationError, EnvironmentFactoryError
@@ -97,6 +99,16 @@ class Brief(Greedy):
 
 class Connected(Greedy):
     NETWORK = True
+
+
+class Carded(Greedy):
+    def get_metadata(self) -> EnvironmentMetadata:
+        return EnvironmentMetadata(name="carded", description=f"made in {os.getpid()}")
+
+
+class Deadly(Carded):
+    def get_metadata(self) -> EnvironmentMetadata:
+        os._exit(7)
 
 
 class TestMany:
@@ -340,6 +352,36 @@ class TestWhatIsInForce:
         ]
         assert "seccomp (this kernel has none)" in str(refusals[0])
         assert refusals[1] is None
+
+    @pytest.mark.parametrize(
+        ("name", "value", "says"),
+        [
+            ("MEMORY_LIMIT", "2g", "bytes, at least 16 MiB, got '2g'"),
+            ("MEMORY_LIMIT", 1024, "bytes, at least 16 MiB, got 1024"),
+            ("CPU_LIMIT", 0, "seconds above 0, or None, got 0"),
+            ("CPU_LIMIT", "1h", "seconds above 0, or None, got '1h'"),
+        ],
+    )
+    def test_a_declaration_that_makes_no_sense(self, name: str, value: Any, says: str) -> None:
+        spec = EnvSpec.of(Relative, Do, Seen)
+        declared = replace(spec, traits=replace(spec.traits, **{name.lower(): value}))
+        with pytest.raises(ConfigurationError, match=f"Relative.{name} must be .* {says}"):
+            Sessions(declared, Limits(), Housing("sandbox"))
+
+    @pytest.mark.parametrize("kind", ["process", "sandbox"])
+    def test_the_card_is_asked_for_where_sessions_live(self, kind: HostKind) -> None:
+        with serving_on_a_port(Carded, host_kind=kind) as server:
+            told = server.http("GET", "/metadata").json()
+            assert server.active() == 0
+        assert told["description"] != f"made in {os.getpid()}"
+        assert told["description"].startswith("made in ")
+
+    @pytest.mark.parametrize("kind", ["process", "sandbox"])
+    def test_a_card_that_kills_is_told(self, kind: HostKind) -> None:
+        with serving_on_a_port(Deadly, host_kind=kind) as server:
+            answer = server.http("GET", "/metadata")
+            assert (answer.status, answer.json()["code"]) == (500, "HOST_CRASHED")
+            assert server.active() == 0
 
     @pytest.mark.parametrize("kind", ["inline", "thread", "process"])
     def test_nothing_else_is_strict(self, kind: HostKind) -> None:

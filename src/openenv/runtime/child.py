@@ -15,9 +15,10 @@ from typing import BinaryIO
 from openenv.protocol.errors import ConfigurationError, EnvironmentFactoryError
 from openenv.protocol.messages import Reply
 from openenv.runtime.birth import Birth
+from openenv.runtime.card import card_reply
 from openenv.runtime.faults import text_of
 from openenv.runtime.host import BlockingCalls
-from openenv.runtime.pipe import decode_question, read_question, write_reply
+from openenv.runtime.pipe import CARD_QUESTION, decode_question, read_question, write_reply
 from openenv.runtime.session import Session
 
 
@@ -51,7 +52,10 @@ def converse(line: int, build: Callable[[bytes], Session]) -> None:
     write_reply(replies, Reply("ready", b""))
     calls = BlockingCalls()
     while (question := read_question(requests)) is not None:
-        write_reply(replies, calls.settle(session.serve(decode_question(question))))
+        if question == CARD_QUESTION:
+            write_reply(replies, card_reply(session.environment))
+        else:
+            write_reply(replies, calls.settle(session.serve(decode_question(question))))
     calls.settle(session.close())
     calls.close()
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from openenv.env.environment import HostKind
+from openenv.env.metadata import EnvironmentMetadata
 from openenv.env.spec import AnyEnvironment, EnvSpec
-from openenv.protocol.errors import ConfigurationError
+from openenv.protocol.errors import ConfigurationError, StepTimeout
 from openenv.runtime.birth import Birth
 from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
 from openenv.runtime.nursery import Nursery
@@ -63,6 +64,7 @@ class Hosts:
                 "nothing"
             )
         self._spec = spec
+        self._patience_s = patience_s
         self._make = session_factory(spec, tracebacks=housing.tracebacks)
         self._shared_worker: Worker | None = None
         self._sandbox: Sandbox | None = None
@@ -99,6 +101,25 @@ class Hosts:
             self._shared_worker = Worker(f"openenv-{self._spec.name}")
         return ThreadHost(self._make, self._shared_worker, owns_worker=False)
 
+    async def card(self) -> EnvironmentMetadata | None:
+        """What an environment tells about itself, if it must be asked in a process of its own.
+
+        Raises:
+            SessionError: it could not be built, tells nothing, or took too long.
+        """
+        if self._nursery is None:
+            return None
+        host = ProcessHost(self._spec.name, self._nursery)
+        try:
+            return await asyncio.wait_for(_card(host), self._patience_s)
+        except asyncio.TimeoutError:
+            raise StepTimeout(
+                f"get_metadata() of {self._spec.name} took too long", timeout_s=self._patience_s
+            ) from None
+        finally:
+            host.kill()
+            await host.close()
+
     async def close(self, grace_s: float) -> None:
         """Ends what they shared; an instance that is closed is waited for so long."""
         if self._nursery is not None:
@@ -118,6 +139,11 @@ class Hosts:
         )
         await asyncio.wait([closed], timeout=grace_s)
         closed.cancel()
+
+
+async def _card(host: ProcessHost) -> EnvironmentMetadata:
+    await host.start()
+    return await host.card()
 
 
 async def _close(environment: AnyEnvironment) -> None:

@@ -16,6 +16,8 @@ HEADER = struct.Struct("!B?I")
 """Each answer of the child: its kind, whether its body is MessagePack, the size of that."""
 KINDS = ("ready", "observation", "state", "error")
 MAX_ANSWER_BYTES = 1 << 28
+CARD_QUESTION = b"c"
+"""Asks for the environment's card."""
 
 
 def encode_question(request: Request) -> bytes:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
+from pydantic_core import from_json
+
+from openenv.env.metadata import EnvironmentMetadata
+from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed, SessionError
 from openenv.protocol.messages import Reply, Request
 from openenv.runtime.host import Host
 from openenv.runtime.nursery import Nursery
 from openenv.runtime.offspring import Offspring
-from openenv.runtime.pipe import encode_question, is_object
+from openenv.runtime.pipe import CARD_QUESTION, encode_question, is_object
 
 NATURAL_END_S = 0.5
 """How long what has closed its socket may take to die of itself, which tells why it did."""
@@ -41,6 +44,17 @@ class ProcessHost(Host):
     def serve(self, request: Request) -> asyncio.Future[Reply]:
         """The reply, when the child has it."""
         return asyncio.ensure_future(self._serve(request))
+
+    async def card(self) -> EnvironmentMetadata:
+        """What the environment tells about itself.
+
+        Raises:
+            SessionError: it tells nothing, or its process died of being asked.
+        """
+        reply = await self._exchange(CARD_QUESTION)
+        if reply.type == "error":
+            raise SessionError.from_data(from_json(reply.body))
+        return EnvironmentMetadata.model_validate_json(reply.body)
 
     async def close(self) -> None:
         """Lets the child close its environment and end; a dead one is only collected."""

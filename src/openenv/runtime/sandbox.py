@@ -21,6 +21,8 @@ from openenv.runtime.confine import (
 )
 from openenv.runtime.plan import Plan
 
+LEAST_MEMORY = 16 << 20
+
 
 @dataclass(frozen=True)
 class Sandbox:
@@ -43,6 +45,7 @@ class Sandbox:
         Raises:
             ConfigurationError: it must be strict, and this machine lacks something.
         """
+        _check_limits(spec)
         features = probe()
         if isolation == "strict" and features.missing:
             raise ConfigurationError(
@@ -88,6 +91,19 @@ class Sandbox:
         if overtime:
             return f"its limit of {limits.cpu_s:g} s of CPU time was reached"
         return ""
+
+
+def _check_limits(spec: EnvSpec) -> None:
+    memory, cpu = spec.traits.memory_limit, spec.traits.cpu_limit
+    if not isinstance(memory, int) or memory < LEAST_MEMORY:
+        raise ConfigurationError(
+            f"{spec.name}.MEMORY_LIMIT must be a number of bytes, at least {_size(LEAST_MEMORY)}, "
+            f"got {memory!r}"
+        )
+    if cpu is not None and (not isinstance(cpu, int | float) or cpu <= 0):
+        raise ConfigurationError(
+            f"{spec.name}.CPU_LIMIT must be a number of seconds above 0, or None, got {cpu!r}"
+        )
 
 
 def _list(missing: Mapping[str, str]) -> str:

@@ -169,7 +169,7 @@ class HTTPEnvServer:
         async def metadata() -> EnvironmentMetadata:
             """What the environment tells about itself."""
             nonlocal card
-            card = card or await read_metadata(self.spec, self.env_name)
+            card = card or await read_metadata(self.spec, self.sessions.hosts, self.env_name)
             return card
 
         @router.get("/schema")

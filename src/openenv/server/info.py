@@ -13,10 +13,12 @@ from pydantic_core import core_schema
 from openenv.env.environment import overrides
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.spec import EnvSpec, class_made_by
-from openenv.protocol.errors import EnvironmentFailed, SessionError
+from openenv.protocol.errors import SessionError
 from openenv.protocol.wire import SchemaResponse
+from openenv.runtime.card import card_of
 from openenv.runtime.faults import contained, failed
 from openenv.runtime.host import BlockingCalls
+from openenv.runtime.hosts import Hosts
 from openenv.runtime.session import closing
 
 
@@ -47,7 +49,7 @@ def schemas(spec: EnvSpec, reset_observation: Any = None) -> SchemaResponse:
     )
 
 
-async def read_metadata(spec: EnvSpec, name: str | None) -> EnvironmentMetadata:
+async def read_metadata(spec: EnvSpec, hosts: Hosts, name: str | None) -> EnvironmentMetadata:
     """An environment's card. One is built for it only if its class has something to say.
 
     Raises:
@@ -56,7 +58,8 @@ async def read_metadata(spec: EnvSpec, name: str | None) -> EnvironmentMetadata:
     made = class_made_by(spec.make)
     if not spec.shared and made is not None and not overrides(made, "get_metadata"):
         return default_metadata(name or spec.name)
-
+    if (card := await hosts.card()) is not None:
+        return card
     try:
         return await asyncio.to_thread(_ask, spec)
     except SessionError:
@@ -68,16 +71,9 @@ async def read_metadata(spec: EnvSpec, name: str | None) -> EnvironmentMetadata:
 def _ask(spec: EnvSpec) -> EnvironmentMetadata:
     environment: Any = contained(spec.make)
     try:
-        card = contained(environment.get_metadata)
+        return card_of(environment)
     finally:
         if not spec.shared:
             calls = BlockingCalls()
             calls.settle(closing(environment))
             calls.close()
-    if not isinstance(card, EnvironmentMetadata):
-        raise EnvironmentFailed(
-            f"{spec.name}.get_metadata() must give an EnvironmentMetadata, got "
-            f"{type(card).__name__}",
-            operation="get_metadata",
-        )
-    return card
