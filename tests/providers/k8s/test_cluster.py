@@ -273,60 +273,101 @@ def test_a_quota(provider: KubernetesProvider) -> None:
         kubectl("delete", "namespace", "small", "--wait=false")
 
 
-def test_the_role_of_the_documentation_suffices(
-    provider: KubernetesProvider, tmp_path: Path
-) -> None:
+@pytest.fixture
+def trainer(tmp_path: Path) -> Iterator[str]:
+    """The token of an account that has the Role of the documentation, and no other right."""
     page = (ROOT / "docs" / "providers.md").read_text()
-    role = page[page.index("kind: Role\n") :].split("```")[0]
+    role = page[page.index("apiVersion: rbac") :].split("```")[0]
+    name = yaml.safe_load(role)["metadata"]["name"]
     manifest = tmp_path / "role.yaml"
-    manifest.write_text("apiVersion: rbac.authorization.k8s.io/v1\n" + role)
-    name = yaml.safe_load(manifest.read_text())["metadata"]["name"]
+    manifest.write_text(role)
     kubectl("create", "serviceaccount", "trainer")
     kubectl("apply", "-f", str(manifest))
     kubectl(
         "create", "rolebinding", "trainer", f"--role={name}", "--serviceaccount=default:trainer"
     )
-    config = str(kubeconfig_of("trainer", tmp_path))
-    account = KubernetesProvider(kubeconfig=config, image_pull_policy="Never")
     try:
-        running = account.launch(
-            Launch(image=IMAGE, env_vars={"API_TOKEN": "secret"}, ready_timeout_s=START_S)
-        )
-        with running:
-            play(running.url)
-            running.scale(2, timeout_s=START_S)
-            assert running.logs()
-            assert account.reap() == []
-        account.close()
-        elsewhere = connect(config, namespace="kube-system")
-        with pytest.raises(ProviderError, match="403"):
-            elsewhere.list("Pod")
-        elsewhere.close()
+        yield token_of("trainer")
     finally:
-        account.close()
-        for kind in ("serviceaccount", "rolebinding"):
-            kubectl("delete", kind, "trainer")
+        kubectl("delete", "serviceaccount,rolebinding", "trainer")
         kubectl("delete", "-f", str(manifest))
 
 
-def kubeconfig_of(account: str, directory: Path) -> Path:
-    """The admin's, with an account's token in the place of his."""
-    found = ""
+def token_of(account: str) -> str:
+    names: list[str] = []
 
-    def token() -> str:
-        nonlocal found
-        names = kubectl("get", "secrets", "-o", "name").split()
-        secret = next((n for n in names if n.startswith(f"secret/{account}-token")), None)
-        if secret:
-            found = kubectl("get", secret, "-o", "go-template={{.data.token | base64decode}}")
-        return found
+    def there() -> bool:
+        found = kubectl("get", "secrets", "-o", "name").split()
+        names[:] = [name for name in found if name.startswith(f"secret/{account}-token")]
+        return bool(names)
 
-    eventually(token, 30)
+    eventually(there, 30)
+    return kubectl("get", names[0], "-o", "go-template={{.data.token | base64decode}}")
+
+
+def test_the_role_of_the_documentation_suffices(
+    provider: KubernetesProvider, trainer: str, tmp_path: Path
+) -> None:
     config = yaml.safe_load(Path(os.environ["KUBECONFIG"]).read_text())
-    config["users"][0]["user"] = {"token": found}
-    path = directory / "kubeconfig"
+    config["users"][0]["user"] = {"token": trainer}
+    path = tmp_path / "kubeconfig"
     path.write_text(yaml.safe_dump(config))
-    return path
+    account = KubernetesProvider(kubeconfig=str(path), image_pull_policy="Never")
+    with account.launch(
+        Launch(image=IMAGE, env_vars={"API_TOKEN": "secret"}, ready_timeout_s=START_S)
+    ) as running:
+        play(running.url)
+        running.scale(2, timeout_s=START_S)
+        assert running.logs()
+        assert account.reap() == []
+    account.close()
+    elsewhere = connect(str(path), namespace="kube-system")
+    with pytest.raises(ProviderError, match="403"):
+        elsewhere.list("Pod")
+    elsewhere.close()
+
+
+IN_A_POD = """
+import os
+from openenv.providers.kubernetes import KubernetesProvider
+from openenv.providers.launch import Launch
+KubernetesProvider(image_pull_policy="Never").launch(Launch(image={image!r}, ready_timeout_s=120))
+os._exit(0)
+"""
+AS_A_POD = """
+mount -t tmpfs tmpfs /var/run && hostname {pod} && cd /var/run
+mkdir -p secrets/kubernetes.io/serviceaccount && cd secrets/kubernetes.io/serviceaccount
+cp {ca} ca.crt && printf %s "$TOKEN" > token && printf default > namespace
+exec "$@"
+"""
+
+
+def test_what_a_pod_started_goes_with_it(provider: KubernetesProvider, trainer: str) -> None:
+    """The process has of a pod its name, its account and its network, and so finds the cluster."""
+    kubectl("run", "trainer", f"--image={IMAGE}", "--image-pull-policy=Never")
+    config = yaml.safe_load(Path(os.environ["KUBECONFIG"]).read_text())["clusters"][0]["cluster"]
+    host, port = config["server"].removeprefix("https://").split(":")
+    inside = AS_A_POD.format(pod="trainer", ca=config["certificate-authority"])
+    script = IN_A_POD.format(image=IMAGE)
+    try:
+        ended = subprocess.run(
+            ["unshare", "--mount", "--uts", "sh", "-c", inside, "-", sys.executable, "-c", script],
+            env={
+                "PATH": os.environ["PATH"],
+                "TOKEN": trainer,
+                "KUBERNETES_SERVICE_HOST": host,
+                "KUBERNETES_SERVICE_PORT": port,
+            },
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        assert len(deployments(provider)) == 1
+    finally:
+        kubectl("delete", "pod", "trainer", "--wait=false", "--grace-period=0", "--force")
+    eventually(lambda: deployments(provider) == [], 60)
 
 
 def test_deploy_update_and_delete(provider: KubernetesProvider) -> None:

@@ -37,12 +37,8 @@ def launch(
 
 def test_from_created_to_deleted(double: Double, provider: KubernetesProvider) -> None:
     with launch(provider, env_vars={"MODE": "fast", "API_TOKEN": "secret"}) as running:
-        assert [thing.split()[0] for thing in double.world.left()] == [
-            "Secret",
-            "Deployment",
-            "Service",
-            "Pod",
-        ]
+        kinds = sorted(thing.split()[0] for thing in double.world.left())
+        assert kinds == ["Deployment", "Pod", "Secret", "Service"]
         with GenericEnvClient(running.url).sync() as client:
             client.reset()
             assert client.step({"amount": 3}).observation["count"] == 3
@@ -208,6 +204,25 @@ def test_no_client() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=15, check=False
     )
     assert "pip install 'openenv-core[kubernetes]'" in ended.stderr
+
+
+def test_what_a_pod_starts_goes_with_it(
+    double: Double, provider: KubernetesProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provider.cluster(), "_pod", "trainer")
+    double.act(lambda world: world.create(TRAINER))
+    running = launch(provider, env_vars={"API_TOKEN": "secret"})
+    double.act(lambda world: world.delete(("Pod", "rl", "trainer")))
+    assert double.world.left() == []
+    running.stop()
+
+
+TRAINER = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "trainer", "namespace": "rl"},
+    "spec": {"containers": [{"name": "trainer", "image": "trainer:1"}]},
+}
 
 
 def test_what_a_killed_owner_left_is_reaped(double: Double, provider: KubernetesProvider) -> None:
