@@ -118,6 +118,18 @@ def test_what_depends_on_what_failed_is_skipped() -> None:
     assert report.verdict == "fail"
 
 
+@pytest.mark.timeout(60)
+def test_a_server_that_dies_is_told_of_with_the_end_of_its_log(tmp_path: Path) -> None:
+    fatal = "        print('I', 'die', flush=True)\n        os._exit(3)\n"
+    app = "import os\n" + APP.replace("        self.level += action.by\n", fatal)
+    root = package(tmp_path, app=app)
+    report = validate(str(root), Level.RUNTIME)
+    told = {result.check_id: result for result in report.results}["runtime.episode"]
+    assert told.status == "fail"
+    assert "ended with exit code" in "\n".join(told.finding.evidence)
+    assert "I die" in told.finding.evidence
+
+
 # ── running servers ───────────────────────────────────────────────────────────────────────────────
 
 CRITERIA = [
@@ -230,7 +242,7 @@ def test_a_token_is_shown_where_one_is_asked_for() -> None:
         ("ghcr.io/a/b:1.2", "image", "ghcr.io/a/b:1.2"),
         ("localhost:5000/a@sha256:" + "0" * 64, "image", "localhost:5000/a@sha256:" + "0" * 64),
         ("gym:CartPole-v1", "source", "gym:CartPole-v1"),
-        ("env.py:Echo", "source", "env.py:Echo"),
+        (f"{__file__}:Echo", "source", f"{__file__}:Echo"),
         ("echo_env.server.app:app", "source", "echo_env.server.app:app"),
         ("openenv-echo-env", "package", str(ROOT / "envs" / "echo_env")),
         ("blackjack", "package", str(ROOT / "envs" / "blackjack_env")),
@@ -244,6 +256,7 @@ def test_what_a_target_means(text: str, kind: str, place: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
+        (["nosuch.py:Env"], 2, "there is no file 'nosuch.py'"),
         (["nosuch"], 2, "there is no package directory 'nosuch'"),
         (["tests"], 2, "it holds no openenv.yaml"),
         (["image:"], 2, "an image has a name"),
@@ -281,7 +294,7 @@ def test_the_table_says_what_was_seen_and_how_to_mend_it(tmp_path: Path) -> None
     assert "pass   runtime.startup: healthy after" in told
     assert "FAIL   runtime.seed_control: after a second reset with seed 7, reset: level" in told
     assert "       → Take `seed` in `reset`" in told
-    assert "skip   without runtime.episode_determinism these tell nothing: semantic.replay" in (
+    assert "skip   not looked at, since runtime.episode_determinism did not pass: semantic" in (
         told
     )
     assert '       measured: {"modes": {"docker": true' in told

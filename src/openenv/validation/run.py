@@ -68,7 +68,7 @@ def validate(
 def _run(check: Check, subject: Subject, report: Report) -> None:
     """Runs one check, if it has something to look at and what it needs is there."""
     missing = [report.not_applicable[n] for n in check.needs if n in report.not_applicable]
-    why = missing[0] if missing else _guarded(lambda: check.applies(subject))
+    why = missing[0] if missing else _guarded(lambda: check.applies(subject), subject)
     if isinstance(why, str):
         report.not_applicable[check.id] = why
         return
@@ -77,7 +77,7 @@ def _run(check: Check, subject: Subject, report: Report) -> None:
         report.results.append(Result(check.id, left_out, unmet=unmet))
         return
     began = time.monotonic()
-    finding = _guarded(lambda: check.look(subject)) if why is None else why
+    finding = _guarded(lambda: check.look(subject), subject) if why is None else why
     mend = None if finding.status is Status.PASS else check.mend
     report.results.append(Result(check.id, finding, mend, time.monotonic() - began))
     report.levels_run = sorted({*report.levels_run, int(check.level)})
@@ -88,12 +88,12 @@ def _unmet(check: Check, report: Report) -> tuple[str, ...]:
     return tuple(need for need in check.needs if status.get(need) not in _MET)
 
 
-def _guarded(call: Callable[[], ResultT]) -> ResultT | Finding:
+def _guarded(call: Callable[[], ResultT], subject: Subject) -> ResultT | Finding:
     """What a call gives; what the server answers instead counts against the environment."""
     try:
         return call()
     except OpenEnvError as error:
-        return Finding(Status.FAIL, tuple(str(error).splitlines()))
+        return Finding(Status.FAIL, (*str(error).splitlines(), *subject.last_words()))
     except Exception as error:  # noqa: BLE001  # one check's fault is no reason to end the others
         last = traceback.format_exception_only(error)[-1].strip()
         return Finding(Status.ERROR, (f"the check itself failed: {last}",))

@@ -22,6 +22,7 @@ START_S = 60.0
 """How long a server may take until it is healthy."""
 CALL_S = 60.0
 """How long a reset or a step may take."""
+LOG_LINES = 20
 CAPACITY = 8
 """Sessions that a server of ours holds, unless its package says otherwise."""
 
@@ -52,6 +53,7 @@ class Subject:
     pid: int | None = None
     running: dict[str, Any] | None = None
     _stage: Stage | None = None
+    _server: Running | None = None
     _open: ExitStack = field(default_factory=ExitStack)
 
     @property
@@ -138,9 +140,16 @@ class Subject:
         if self.target.kind == "url":
             self.site = Site(self.target.place, self.timeout_s, self.headers)
             return
-        running = self._open.enter_context(_launched(self.target))
-        self.pid = getattr(running, "pid", None)
-        self.site = self._site(running)
+        self._server = self._open.enter_context(_launched(self.target))
+        self.pid = getattr(self._server, "pid", None)
+        self.site = self._site(self._server)
+
+    def last_words(self) -> list[str]:
+        """How a server of ours has died, and the end of its log; nothing while it lives."""
+        why = None if self._server is None else self._server.problem()
+        if self._server is None or why is None:
+            return []
+        return [why, *self._server.logs(LOG_LINES).splitlines()]
 
     @contextmanager
     def another(self, **options: str) -> Iterator[Site]:

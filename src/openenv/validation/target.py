@@ -23,6 +23,7 @@ _IMAGE = re.compile(
     r"(?:[a-z0-9][\w.-]*(?::\d+)?/)*[a-z0-9][\w.-]*(?::[\w][\w.-]{0,127}|@sha256:[0-9a-f]{64})",
     re.ASCII,
 )
+_FILE = re.compile(r"(?P<path>.+\.py)(?::[\w.]+)?")
 _SOURCE = re.compile(r"gym:.+|.+\.py(?::[\w.]+)?|[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 """What `openenv serve` takes, besides a directory."""
 _IGNORED = frozenset({"__pycache__", "node_modules", "outputs", "build", "dist"})
@@ -71,6 +72,8 @@ class Target:
         path = Path(text)
         if path.is_dir():
             return cls._of_directory(text, path)
+        if (file := _FILE.fullmatch(text)) and not Path(file["path"]).is_file():
+            raise UsageProblem(f"there is no file {file['path']!r}; {_FORMS}")
         if path.is_file() or _SOURCE.fullmatch(text):
             return cls(text, "source", text)
         return cls.of_image(text) if _IMAGE.fullmatch(text) else cls._installed(text)

@@ -107,7 +107,9 @@ def _write(path: Path, report: Report) -> None:
     from openenv.project.errors import ProjectError
 
     try:
-        path.write_text(json.dumps(report.to_json(), indent=2, default=str) + "\n", encoding="utf-8")
+        path.write_text(
+            json.dumps(report.to_json(), indent=2, default=str) + "\n", encoding="utf-8"
+        )
     except OSError as error:
         raise ProjectError(f"the report cannot be written to {path}: {error.strerror}") from error
 
@@ -116,14 +118,10 @@ def _lines(report: Report, *, verbose: bool) -> Iterator[str]:
     """The report for people."""
     yield f"{report.target} ({report.signature}, policy {report.policy.version})"
     yield ""
-    unmet: dict[str, list[str]] = {}
     for result in report.results:
-        if result.unmet:
-            unmet.setdefault(", ".join(result.unmet), []).append(result.check_id)
-        else:
+        if not result.unmet:
             yield from _told(result, verbose=verbose)
-    for needs, names in unmet.items():
-        yield from _wrapped(f"skip   without {needs} these tell nothing: {', '.join(names)}")
+    yield from _left_out(report)
     if report.not_applicable:
         yield ""
         yield "Nothing to look at here:"
@@ -133,6 +131,15 @@ def _lines(report: Report, *, verbose: bool) -> Iterator[str]:
     yield ""
     counts = ", ".join(f"{count} {status}" for status, count in report.counts().items())
     yield f"{report.verdict.upper()}: {counts or 'nothing was checked'}"
+
+
+def _left_out(report: Report) -> list[str]:
+    """The checks that did not run, and the ones that they would have needed."""
+    left_out = {result.check_id: result.unmet for result in report.results if result.unmet}
+    needs = dict.fromkeys(need for unmet in left_out.values() for need in unmet)
+    roots = [need for need in needs if need not in left_out]
+    text = f"skip   not looked at, since {', '.join(roots)} did not pass: {', '.join(left_out)}"
+    return _wrapped(text) if left_out else []
 
 
 def _told(result: Result, *, verbose: bool) -> Iterator[str]:
