@@ -13,6 +13,8 @@ import tempfile
 import threading
 import time
 from dataclasses import asdict
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,7 @@ from openenv.runtime.confine import (
     reap,
 )
 from openenv.runtime.confine.cgroups import Groups, hierarchies
+from openenv.runtime.confine.egress import is_allowed
 from openenv.runtime.confine.features import NAMESPACES
 from openenv.runtime.confine.leftovers import Names, sweep
 from tests.sandbox.stage import Ended, Stage, Voice, command_for, play_scene
@@ -80,9 +83,28 @@ def test_what_holds_secrets_is_not_shown(path: str) -> None:
         Confinement(readable=(path,))
 
 
-def test_hosts_cannot_be_allowed_one_by_one() -> None:
-    with pytest.raises(ConfineError, match="one by one"):
-        Confinement(network=("example.org:443",))  # type: ignore[arg-type]
+@pytest.mark.parametrize("host", ["", "a b", "https://a", "[::1]:80", "a:", "*", "a/b", "*.*.a"])
+def test_what_is_no_host_is_told(host: str) -> None:
+    with pytest.raises(ConfineError, match="is no host"):
+        Confinement(network=(host,))
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "allowed"),
+    [
+        ("a.org", 443, True),
+        ("a.org", 80, True),
+        ("a.org", 22, False),
+        ("b.org", 8443, True),
+        ("b.org", 443, False),
+        ("x.c.org", 443, True),
+        ("c.org", 443, False),
+        ("xc.org", 443, False),
+        ("a.org.evil.net", 443, False),
+    ],
+)
+def test_hosts_are_allowed_by_name_and_port(host: str, port: int, allowed: bool) -> None:
+    assert is_allowed(host, port, ("A.org", "b.org:8443", "*.c.org")) is allowed
 
 
 # ── how a session lives ──────────────────────────────────────────────────────────────────────────
@@ -224,6 +246,52 @@ def on_the_network(stage: Stage) -> None:
 @everywhere
 def test_the_network_is_there_if_it_is_declared(who: str, without: str) -> None:
     play_scene(on_the_network, who, without=without)
+
+
+def through_the_proxy(stage: Stage) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Hello) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port = server.server_port
+
+        def ask(host: str, tunnel: bool) -> str:
+            address = os.environ["HTTP_PROXY"].removeprefix("http://")
+            with contextlib.closing(HTTPConnection(address, timeout=20)) as client:
+                if tunnel:
+                    client.set_tunnel(host, port)
+                    client.request("GET", "/")
+                else:
+                    client.request("GET", f"http://{host}:{port}/")
+                return client.getresponse().read().decode()
+
+        def play(applied: Applied) -> str:
+            answers = [ask("localhost", False), ask("localhost", True), ask("127.0.0.1", False)]
+            with contextlib.suppress(OSError):
+                answers.append(ask("127.0.0.1", True))
+            with contextlib.suppress(OSError):
+                socket.socket().connect(("127.0.0.1", port))
+                answers.append("past the proxy")
+            return "".join(answers)
+
+        refused = f"127.0.0.1:{port} is not among the hosts that the environment declares\n"
+        ended = stage.run(play, network=(f"localhost:{port}",))
+        server.shutdown()
+    expect(ended, f"hello\nhello\n{refused}")
+
+
+class _Hello(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "6")
+        self.end_headers()
+        self.wfile.write(b"hello\n")
+
+    def log_message(self, *args: object) -> None:
+        """Nothing."""
+
+
+@both
+def test_a_session_reaches_the_hosts_that_are_listed_and_no_others(who: str) -> None:
+    play_scene(through_the_proxy, who)
 
 
 # ── what does not last ───────────────────────────────────────────────────────────────────────────

@@ -49,6 +49,8 @@ class Cell:
         with promised("cgroups"):
             groups = Groups.make(name, confinement, _controllers(features))
         layout_of(confinement)  # found out here, it is known to every child
+        if confinement.hosts:
+            import openenv.runtime.confine.egress  # noqa: F401  # likewise
         cell = cls(confinement, features, groups)
         if "mountns" not in features:
             cell._directory = os.path.join(tempfile.gettempdir(), name)

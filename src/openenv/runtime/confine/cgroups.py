@@ -180,7 +180,7 @@ def _settings(
     version: int, controller: str, limits: Confinement
 ) -> Iterator[tuple[str, str, bool]]:
     """The files to write, what into them, and whether they must be there."""
-    memory, pids = str(limits.memory_bytes), str(limits.max_processes + 1)
+    memory, pids = str(limits.memory_bytes), str(limits.all_processes)
     if controller == "memory" and version == 1:
         yield "memory.limit_in_bytes", memory, True
         yield "memory.memsw.limit_in_bytes", memory, False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ Isolation = Literal["best", "strict"]
 Level = Literal["full", "partial", "none"]
 
 
+HOST = re.compile(r"(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?")
+PROXY_PROCESSES = 16
 PRIVATE = frozenset(
     ("/", "/dev", "/etc", "/home", "/proc", "/root", "/run", "/sys", "/tmp", "/var", "/var/lib")
 )
@@ -41,8 +44,10 @@ class Confinement:
     """What one session may use and see.
 
     Attributes:
-        network: whether the host's network is its own too. Without it there is only a loopback,
-            its own.
+        network: `True`: it shares the host's network. `False`: it has only a loopback, its own.
+            Hosts, as "example.org", "*.example.org" or "example.org:8443": it reaches these, by
+            HTTP or a tunnel, through a proxy that the variables HTTPS_PROXY and the like name;
+            without a port, 80 and 443 are meant. Where there are no network namespaces, none.
         memory_bytes: of all its processes together where cgroups are writable, else of each.
         cpu_s: CPU seconds after which a process of it is killed; `None`: no limit.
         cpus: how many CPUs it may keep busy, where cgroups are writable; `None`: all.
@@ -57,7 +62,7 @@ class Confinement:
             own that nobody else has.
     """
 
-    network: bool = False
+    network: bool | tuple[str, ...] = False
     memory_bytes: int = 1 << 30
     cpu_s: float | None = None
     cpus: float | None = None
@@ -68,17 +73,33 @@ class Confinement:
     uid: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.network, bool):
-            raise ConfineError(
-                f"network={self.network!r}: hosts cannot be allowed one by one; say True for all "
-                "of the network, or False for none"
-            )
+        for host in self.hosts:
+            if not HOST.fullmatch(host):
+                raise ConfineError(
+                    f"network: {host!r} is no host; it may be 'example.org', '*.example.org' or "
+                    "'example.org:8443'"
+                )
         for path in self.readable:
             if not may_show(path):
                 raise ConfineError(
                     f"readable={path!r} is no absolute path, or is too much to show to a session; "
                     "name the directories of its code"
                 )
+
+    @property
+    def shares_network(self) -> bool:
+        """Whether it has the host's network."""
+        return self.network is True
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that it may reach through a proxy."""
+        return self.network if isinstance(self.network, tuple) else ()
+
+    @property
+    def all_processes(self) -> int:
+        """How many there may be with ours: the keeper, and the proxy with its threads."""
+        return self.max_processes + 1 + (PROXY_PROCESSES if self.hosts else 0)
 
 
 def may_show(path: str) -> bool:

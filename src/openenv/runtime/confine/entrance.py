@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 
 from openenv.runtime.confine import kernel, landlock, limits, privileges, seccomp
 from openenv.runtime.confine.confinement import Applied, Confinement, promised
@@ -39,6 +40,7 @@ class Entrance:
         self._confinement = confinement
         self._features = features
         self._home = home
+        self._variables: dict[str, str] = {}
         self._changes_user = "own_user" in features and not features.user_namespace
         self._uid = self._choose_uid() if self._changes_user else os.getuid()
 
@@ -65,14 +67,16 @@ class Entrance:
     def _choose_uid(self) -> int:
         if self._confinement.uid is not None:
             return self._confinement.uid
-        return privileges.UID_FIRST + int(os.readlink("/proc/self"))
+        return privileges.unused_uid()
 
     def _enter_namespaces(self) -> None:
         names = [name for name in FLAGS if name in self._features]
-        if self._confinement.network and "netns" in names:
+        if self._confinement.shares_network and "netns" in names:
             names.remove("netns")
         with promised("namespaces"):
+            hand_out = self._begin_proxy() if "netns" in names else dict
             enter_namespaces(names)
+            self._variables = hand_out()
         if "mountns" in names:
             with promised("mountns"):
                 enter_new_root(self._confinement, self._uid, is_root=self._changes_user)
@@ -81,6 +85,14 @@ class Entrance:
         if self._features.user_namespace:  # another, in which its processes are counted alone
             with promised("own_user"):
                 enter_user_namespace()
+
+    def _begin_proxy(self) -> Callable[[], dict[str, str]]:
+        """Starts the way to the hosts that are listed; what is called later, opens it."""
+        if not self._confinement.hosts:
+            return dict
+        from openenv.runtime.confine.egress import Egress
+
+        return Egress.fork(self._confinement.hosts, self._features).listen
 
     def _limit(self) -> None:
         if "rlimits" in self._features:
@@ -94,7 +106,7 @@ class Entrance:
             return None
         alone = self._changes_user or self._features.user_namespace
         others = 0 if alone else limits.processes_of(self._uid)
-        return others + self._confinement.max_processes + 1
+        return others + self._confinement.all_processes
 
     def _drop_privileges(self) -> None:
         if "no_new_privs" in self._features:
@@ -112,7 +124,7 @@ class Entrance:
         """What would be in the keeper's way."""
         seen_by_others = "pidns" not in self._features
         kernel.prctl(kernel.PR_SET_DUMPABLE, int(not seen_by_others))
-        network = self._confinement.network or "netns" in self._features
+        network = self._confinement.shares_network or "netns" in self._features
         if "landlock" in self._features:
             with promised("landlock"):
                 landlock.restrict(self._allowed(), ports=network)
@@ -132,7 +144,7 @@ class Entrance:
     def _settle(self) -> None:
         os.chdir(self._home)
         tempfile.tempdir = None  # the zygote's, if it has asked for one
-        own = {"HOME": self._home, "TMPDIR": self._tmp}
+        own = {"HOME": self._home, "TMPDIR": self._tmp, **self._variables}
         os.environ.update(own)  # noqa: TID251  # for what it runs; nothing is read
 
     @property
@@ -141,6 +153,6 @@ class Entrance:
 
     def _applied(self) -> Applied:
         features = [name for name in FEATURES if name in self._features]
-        if self._confinement.network and "netns" in features:
+        if self._confinement.shares_network and "netns" in features:
             features.remove("netns")
         return Applied(tuple(features), dict(self._features.missing), self._home)

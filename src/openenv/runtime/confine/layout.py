@@ -35,7 +35,7 @@ class Layout:
 
 def layout_of(confinement: Confinement) -> Layout:
     """What a session sees: the system's programs, this Python, and what was declared."""
-    return _layout(confinement.readable, confinement.network)
+    return _layout(confinement.readable, confinement.shares_network)
 
 
 @lru_cache(maxsize=64)

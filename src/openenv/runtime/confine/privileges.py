@@ -14,6 +14,11 @@ UID_FIRST = 0x70000000
 _LAST_CAPABILITY = 63
 
 
+def unused_uid() -> int:
+    """A user that nobody else is: its number is that of this process, so it has none before."""
+    return UID_FIRST + int(os.readlink("/proc/self"))
+
+
 def become(uid: int) -> None:
     """Becomes a user and group of that number for good, in no other group.
 

@@ -102,7 +102,7 @@ def _write_settings(confinement: Confinement, uid: int) -> None:
     os.makedirs("/etc", exist_ok=True)
     _write("/etc/passwd", f"session:x:{uid}:{uid}:session:{HOME}:/bin/sh\n")
     _write("/etc/group", f"session:x:{uid}:\n")
-    if not confinement.network:
+    if not confinement.shares_network:
         _write("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n")
 
 
