@@ -56,7 +56,8 @@ class Venv:
 
     def says(self, expression: str, **variables: str) -> Any:
         """What an expression is there."""
-        environ = {**os.environ, "PATH": self._path, "UV_OFFLINE": "1", **variables}
+        environ = {**os.environ, "PATH": self._path, "UV_OFFLINE": "1", "PIP_NO_INDEX": "1"}
+        environ |= variables
         run = subprocess.run(
             [self.python, "-c", SCRIPT, expression],
             check=False,
