@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -157,6 +158,7 @@ class KubernetesProvider(ContainerStarter):
         self._where = (kubeconfig, context)
         self._connecting = threading.Lock()
         self._connected: Cluster | None = None
+        self._reaped = False
 
     def launch(self, launch: Launch) -> KubernetesRunning:
         """Creates a workload's objects and waits until all its pods serve; see `Provider`."""
@@ -170,6 +172,7 @@ class KubernetesProvider(ContainerStarter):
         _refuse_what_no_cluster_runs(launch)
         cluster = self.cluster()
         workload = self._workload(launch, cluster)
+        self._reap_once(cluster)
         running = KubernetesRunning(cluster, workload)
         forwarded = workload.options.access == "port-forward"
         with unless_failed(running):
@@ -202,6 +205,13 @@ class KubernetesProvider(ContainerStarter):
             if self._connected is not None:
                 self._connected.close()
                 self._connected = None
+
+    def _reap_once(self, cluster: Cluster) -> None:
+        """Before the first launch; it fails if the launch does, not because of this."""
+        if not self._reaped:
+            self._reaped = True
+            with suppress(ProviderError):
+                reap(cluster, tries=1)
 
     def _workload(self, launch: Launch, cluster: Cluster) -> Workload:
         refuse_unknown(launch.options, tuple(POD_OPTIONS), type(self).__name__)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from openenv.protocol.errors import NotReady, ProviderError
 from openenv.providers import owner
-from openenv.providers.kubernetes_api import Cluster, ClusterError, reference
+from openenv.providers.kubernetes_api import TRIES, Cluster, ClusterError, reference
 from openenv.providers.kubernetes_manifests import MANAGED_BY, Json, Workload
 
 KINDS = ("Deployment", "Service", "Secret")
@@ -112,12 +112,12 @@ def delete(cluster: Cluster, labels: dict[str, str]) -> int:
     return len(found)
 
 
-def reap(cluster: Cluster) -> list[str]:
+def reap(cluster: Cluster, tries: int = TRIES) -> list[str]:
     """Deletes what owners left that are known to be dead; the names of what there was."""
     dead = [
         (kind, thing["metadata"]["name"])
         for kind in KINDS
-        for thing in cluster.list(kind, {MANAGED_BY: "openenv"})["items"]
+        for thing in cluster.list(kind, {MANAGED_BY: "openenv"}, tries=tries)["items"]
         if owner.is_dead(thing["metadata"].get("annotations") or {})
     ]
     for kind, name in dead:
