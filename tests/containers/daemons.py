@@ -1,12 +1,15 @@
 """A Docker daemon of a test's own, which can be stopped, started anew and run out of disk."""
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import pytest
 
 from tests.containers.images import ROOT
 from tests.serving import eventually
@@ -64,6 +67,8 @@ class Daemon:
 @contextmanager
 def own_daemon(number: int, disk: str | None = None) -> Iterator[Daemon]:
     """A running daemon of one's own until the block ends; `disk` is how much it may keep."""
+    if os.geteuid() != 0 or shutil.which("dockerd") is None:
+        pytest.skip("a daemon of one's own needs root and dockerd")
     with tempfile.TemporaryDirectory(prefix="oed-", dir="/tmp") as home:
         daemon = Daemon(Path(home) / "d", number)
         data = daemon.home / "data"

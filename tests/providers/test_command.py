@@ -63,6 +63,12 @@ def test_a_program_that_may_not_be_run(tmp_path: Path) -> None:
         run([str(tmp_path / "tool")], timeout_s=LONG_S)
 
 
+@pytest.mark.parametrize("env", [{"A": "\0"}, {"A=B": "c"}])
+def test_variables_that_no_process_can_have(env: dict[str, str]) -> None:
+    with pytest.raises(ProviderError, match="cat cannot be run"):
+        run(["cat"], timeout_s=LONG_S, env=env)
+
+
 def test_a_tool_that_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
     child = tmp_path / "child"
     script = f"sleep 600 & echo $! > {child}.new; mv {child}.new {child}; wait"

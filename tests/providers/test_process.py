@@ -128,7 +128,7 @@ def test_a_server_that_dies_tells_why(tmp_path: Path) -> None:
 
 def test_a_slow_start_is_given_up(tmp_path: Path) -> None:
     slow = tmp_path / "slow.py"
-    slow.write_text("import time\nprint('loading', flush=True)\ntime.sleep(600)\n")
+    slow.write_text("import time\nprint('loading', end='', flush=True)\ntime.sleep(600)\n")
     with pytest.raises(NotReady, match="did not listen within 3 s") as caught:
         launch(slow, ready_timeout_s=3)
     assert "loading" in str(caught.value)
@@ -156,7 +156,7 @@ def test_a_log_is_bounded(tmp_path: Path) -> None:
     noisy = tmp_path / "noisy.py"
     noisy.write_text("print('x' * 10_000_000)\nfor i in range(100_000): print('line', i)\n" + TINY)
     with launch(noisy) as running:
-        assert len(running.logs(10_000)) < 3_000_000
+        assert len(running.logs(1_000_000)) < 200_000
         assert "serving" in running.logs(1)
         assert running.logs(0) == ""
 

@@ -105,6 +105,8 @@ def _start(
         )
     except OSError as error:
         raise NotAvailable(f"{args[0]} cannot be run: {error.strerror or error}") from error
+    except ValueError as error:  # a variable's name or value that no process can have
+        raise ProviderError(f"{args[0]} cannot be run: {error}") from None
 
 
 def kill_group(pid: int) -> None:

@@ -16,6 +16,8 @@ from openenv.providers.health import wait_until_healthy
 from openenv.providers.launch import Launch
 
 LOG_LINES = 50
+MAX_TOLD = 10_000
+"""How many characters of a log an error has: a line may be long."""
 
 
 class Running(ABC):
@@ -86,7 +88,7 @@ class Running(ABC):
         except ProviderError as error:
             tail = ""
             with suppress(ProviderError):
-                tail = self.logs().strip()
+                tail = self.logs().strip()[-MAX_TOLD:]
             told = f"The end of its log:\n{tail}" if tail else "It wrote no log."
             raise type(error)(f"{error}\n{told}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -27,7 +28,7 @@ KEEPER_S = 10.0
 """How long a keeper may take beyond that."""
 LEAST_S = 1.0
 """How long a server that listens may take to answer, however little of the time is left."""
-ADDRESS = re.compile(r"(?:^openenv: serving .* on|Uvicorn running on) (https?://\S+)")
+ADDRESS = re.compile(rb"(?:^openenv: serving .* on|Uvicorn running on) (https?://\S+)\s", re.M)
 """What servers say when they listen: `openenv serve`, and uvicorn."""
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
@@ -76,7 +77,7 @@ class ServerProcess(Running):
             cwd=cwd,
             start_new_session=True,
         )
-        assert self._keeper.stdout is not None
+        assert isinstance(self._keeper.stdout, io.BufferedReader)
         self._tail = Tail(self._keeper.stdout, ADDRESS)
 
     def find_address(self, timeout_s: float) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
 import threading
-from collections import deque
-from typing import IO
 
-KEPT_LINES = 500
-LINE_BYTES = 4096
+KEPT_BYTES = 128 * 1024
+CHUNK_BYTES = 8192
 
 
 class Tail:
-    """Reads a pipe to its end in a thread of its own, and keeps the last lines.
+    """Reads a pipe to its end in a thread of its own, and keeps the end of what came.
 
     Args:
         pipe: closed at its end.
@@ -23,20 +22,20 @@ class Tail:
         ended: whether the pipe has ended.
     """
 
-    def __init__(self, pipe: IO[bytes], wanted: re.Pattern[str]) -> None:
+    def __init__(self, pipe: io.BufferedReader, wanted: re.Pattern[bytes]) -> None:
         self._pipe = pipe
         self._wanted = wanted
-        self._lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._kept = b""
         self._changed = threading.Condition()
-        self.ended = False
         self.found: str | None = None
+        self.ended = False
         self._thread = threading.Thread(target=self._read, name="openenv-tail", daemon=True)
         self._thread.start()
 
     def text(self, lines: int) -> str:
         """The last lines."""
-        with self._changed:
-            return "".join(list(self._lines)[-lines:] if lines > 0 else [])
+        kept = self._kept.decode(errors="replace").splitlines(keepends=True)
+        return "".join(kept[-lines:] if lines > 0 else [])
 
     def wait(self, timeout_s: float) -> str | None:
         """Waits until something wanted has come; `None` if it has not in time, or cannot."""
@@ -50,16 +49,15 @@ class Tail:
 
     def _read(self) -> None:
         with self._pipe:
-            while line := self._pipe.readline(LINE_BYTES):
-                self._take(line.decode(errors="replace"))
+            while chunk := self._pipe.read1(CHUNK_BYTES):
+                self._take(chunk)
         with self._changed:
             self.ended = True
             self._changed.notify_all()
 
-    def _take(self, line: str) -> None:
-        with self._changed:
-            self._lines.append(line)
-            match = None if self.found is not None else self._wanted.search(line)
-            if match:
-                self.found = match.group(1)
+    def _take(self, chunk: bytes) -> None:
+        self._kept = (self._kept + chunk)[-KEPT_BYTES:]
+        if self.found is None and (match := self._wanted.search(self._kept)):
+            with self._changed:
+                self.found = match.group(1).decode()
                 self._changed.notify_all()
