@@ -23,6 +23,9 @@ from openenv.validation.subject import Subject
 _SILENT = logging.Logger("openenv.validation.frames", logging.CRITICAL + 1)
 """What breaks off in these connections was broken on purpose."""
 PATIENCE_S = 10.0
+"""How long a connection, or a slot, may take."""
+ANSWER_S = 10.0
+"""How long an answer may take."""
 OVERSIZE = 17 * 1024 * 1024
 """More than servers read by default."""
 
@@ -122,7 +125,7 @@ def _goes_on(socket: ClientConnection) -> bool:
 def _answer(socket: ClientConnection) -> str:
     """What comes next: `error CODE`, the type of another message, or `nothing`."""
     try:
-        message: Any = json.loads(socket.recv(timeout=PATIENCE_S))
+        message: Any = json.loads(socket.recv(timeout=ANSWER_S))
         kind, content = str(message["type"]), message["data"]
         return f"error {content['code']}" if kind == "error" else kind
     except TimeoutError:
