@@ -26,7 +26,7 @@ from tests.docs.blocks import ROOT, Block, blocks, commands
 ADDRESS = "http://localhost:8000"
 READY = re.compile(r"serving \S+ on (http://\S+)")
 EXPECTED = re.compile(r"^\s*print\(.*\)\s+# (?P<text>.+)$", re.MULTILINE)
-COMMAND_LIMIT_S = 20
+COMMAND_LIMIT_S = 60
 ELSEWHERE = ("build", "fork", "push")
 
 
@@ -100,6 +100,8 @@ class Reader:
         match words:
             case ["openenv", name, *arguments]:
                 self._openenv(name, arguments, settings, output)
+            case ["cd", folder]:
+                self._folder /= folder
             case ["python", name]:
                 self._run([sys.executable, name], output)
             case ["curl", *_] if shutil.which("curl"):
