@@ -21,7 +21,7 @@ def _name(page: Path) -> str:
     return page.name
 
 
-@pytest.mark.timeout(90)
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_what_a_page_shows_works(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
