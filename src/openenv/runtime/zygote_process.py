@@ -131,6 +131,7 @@ class Parent:
         self._make = make
         self._sandbox = sandbox
         self._cells: dict[int, Cell | Loose] = {}
+        self._spare: Cell | Loose | None = None
         self._sessions: dict[int, int] = {}
         self._own = _children()
         self._last_look = 0.0
@@ -146,9 +147,16 @@ class Parent:
         for each in (self._control, self._awake):
             poll.register(each, select.POLLIN)
         with suppress(ConnectionError):
-            while self._turn([fd for fd, _ in poll.poll(LOOK_MS)]):
+            while self._turn([fd for fd, _ in poll.poll(0) or self._idle(poll)]):
                 pass
         self._end()
+
+    def _idle(self, poll: select.poll) -> list[tuple[int, int]]:
+        """There is nothing to do: the next session's cell can be opened."""
+        if self._spare is None:
+            with suppress(OSError, ConfineError):  # the next session will be told
+                self._spare = self._open_cell()
+        return poll.poll(LOOK_MS)
 
     def _turn(self, ready: list[int]) -> bool:
         """Does what there is to do; whether there may be more."""
@@ -171,10 +179,13 @@ class Parent:
         return True
 
     def _fork(self, session: int, descriptors: list[int]) -> None:
+        cell, self._spare = self._spare, None
         try:
-            cell = self._open_cell()
+            cell = cell or self._open_cell()
             pid = cell.fork()
         except (OSError, ConfineError) as error:
+            if cell is not None:
+                self._close(cell)
             self._tell(Event(News.DIED, session, 0, f"it could not be forked: {error}"))
         else:
             if pid == 0:
@@ -241,6 +252,8 @@ class Parent:
         while self._cells and time.monotonic() < deadline:
             self._collect()
             time.sleep(0.005)
+        if self._spare is not None:
+            self._close(self._spare)
 
     def _collect(self) -> None:
         """Tells of those that have died; what they had started dies with them."""
@@ -260,6 +273,9 @@ class Parent:
         if self._sandbox is not None:
             limit = self._sandbox.limit_reached(cell.usage(), overtime=overtime)
         self._tell(Event(News.DIED, session, code, limit))
+        self._close(cell)
+
+    def _close(self, cell: Cell | Loose) -> None:
         try:
             cell.close()
         except OSError as error:
