@@ -89,6 +89,15 @@ def test_what_never_runs_is_told(double: Double, tmp_path: Path) -> None:
     assert "ErrImagePull" in ended.stderr or "ImagePullBackOff" in ended.stderr
 
 
+def test_what_did_not_run_is_put_right_by_the_next(double: Double, tmp_path: Path) -> None:
+    where = ("--name", "mine", "--kubeconfig", double.kubeconfig(tmp_path))
+    for image in ("crash:1", "quota:1"):
+        assert openenv(image, *where).returncode == 1
+    fine = openenv("good:1", *where, "--json")
+    assert fine.returncode == 0, fine.stderr
+    assert len(json.loads(fine.stdout)["pods"]) == 1
+
+
 def test_printing_asks_no_cluster(tmp_path: Path) -> None:
     (tmp_path / "my_env").mkdir()
     (tmp_path / "my_env" / "openenv.yaml").write_text(

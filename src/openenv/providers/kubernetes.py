@@ -122,16 +122,17 @@ class KubernetesRunning(Running):
         self._cluster.patch("Deployment", self.workload.name, change)
 
     def _end(self) -> None:
-        if self._forward is not None:
-            self._forward.close()
-        self._objects.delete()
+        try:
+            if self._forward is not None:
+                self._forward.close()
+        finally:
+            self._objects.delete()
 
 
 class KubernetesProvider(ContainerStarter):
     """Runs images in a Kubernetes cluster; each launch is a Deployment and a Service.
 
-    The launch's options are those of `PodOptions`, and `namespace`. `openenv deploy k8s --print`
-    shows the manifests.
+    A launch's options are those of `PodOptions`; `openenv deploy k8s --print` shows the manifests.
 
     Args:
         namespace: where; the context's own by default.

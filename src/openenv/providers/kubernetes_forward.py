@@ -116,7 +116,7 @@ class Forward:
                 subprotocols=[_PROTOCOL],
                 ssl=_tls(configuration),
                 server_hostname=configuration.tls_server_name or None,
-                proxy=configuration.proxy,
+                proxy=_proxy(configuration),
                 compression=None,
                 max_size=_MAX_FRAME,
                 open_timeout=OPEN_S,
@@ -127,7 +127,7 @@ class Forward:
                 await websocket.close()
             finally:
                 websocket.transport.abort()  # cancelled, it would stay open
-        except (OSError, ValueError, WebSocketException, ProviderError) as error:
+        except (OSError, ValueError, WebSocketException, RuntimeError) as error:
             self._fresh_until = 0.0  # that pod may be gone
             _log.debug("a forwarded connection ended: %s", error)
 
@@ -188,6 +188,14 @@ async def _down(websocket: ClientConnection, writer: asyncio.StreamWriter) -> No
         else:
             writer.write(payload)
             await writer.drain()
+
+
+def _proxy(configuration: Any) -> str | None:
+    """The proxy that the official client goes through, if it does."""
+    from kubernetes.client.rest import should_bypass_proxies
+
+    around = should_bypass_proxies(configuration.host, configuration.no_proxy or "")
+    return None if around else configuration.proxy
 
 
 def _tls(configuration: Any) -> ssl.SSLContext | None:

@@ -14,6 +14,7 @@ from openenv.providers.kubernetes_verdicts import (
     Problem,
     first_problem,
     is_leaving,
+    is_of_launch,
     is_ready,
     is_rolled_out,
     problem_of_deployment,
@@ -98,18 +99,22 @@ class _Wait:
                     return [pod for pod in found.values() if not is_leaving(pod)]
                 problem = self._problem(found)
                 if problem and self._is_hopeless(problem):
-                    raise ProviderError(_told(self._cluster, self._workload, str(problem), problem))
+                    raise ProviderError(self._told(str(problem), problem, found))
                 if time.monotonic() >= deadline:
                     what = f"no {wanted} within {self._timeout_s:g} s: {summary(found)}"
-                    raise NotReady(_told(self._cluster, self._workload, what, problem))
+                    raise NotReady(self._told(what, problem, found))
         finally:
             watched.close()
         raise AssertionError("the pods are watched until something comes of it")
 
     def _problem(self, found: Mapping[str, Json]) -> Problem | None:
-        problem = first_problem(found.values())
-        if problem is None and len(found) < self._replicas:
+        """That of its pods; what an earlier form of them had is no matter."""
+        own = [pod for pod in found.values() if is_of_launch(pod, self._workload.launch)]
+        problem = first_problem(own)
+        if problem is None and len(own) < self._replicas:
             problem = _of_deployment(self._cluster, self._workload)
+        if problem is None:
+            self._troubled_since = math.inf
         return problem
 
     def _is_hopeless(self, problem: Problem) -> bool:
@@ -119,6 +124,21 @@ class _Wait:
         patience_s = self._workload.options.schedule_timeout_s
         return problem.lasting or now - self._troubled_since >= patience_s
 
+    def _told(self, what: str, problem: Problem | None, found: Mapping[str, Json]) -> str:
+        """What went wrong, with the events and the log that say why."""
+        workload = self._workload
+        lines = [f"{workload.image} does not run in namespace {workload.namespace}: {what}"]
+        waiting = [name for name, pod in found.items() if not is_ready(pod)]
+        pod = problem.pod if problem else next(iter(waiting), "")
+        text = ""
+        with suppress(ClusterError):  # the account may not read events, or logs
+            lines += _events(self._cluster, pod) if pod else []
+        with suppress(ClusterError):
+            if problem and problem.crashed:
+                text = _log(self._cluster, pod, LOG_LINES, previous=True)
+            text = (text or last_words(self._cluster, workload)).strip()
+        return "\n".join([*lines, f"The end of its log:\n{text}" if text else "It wrote no log."])
+
 
 def _of_deployment(cluster: Cluster, workload: Workload) -> Problem | None:
     deployment = cluster.read("Deployment", workload.name)
@@ -127,26 +147,12 @@ def _of_deployment(cluster: Cluster, workload: Workload) -> Problem | None:
     return problem_of_deployment(deployment)
 
 
-def _told(cluster: Cluster, workload: Workload, what: str, problem: Problem | None) -> str:
-    """What went wrong, with the events and the log that say why."""
-    lines = [f"{workload.image} does not run in namespace {workload.namespace}: {what}"]
-    with suppress(ClusterError):  # the account may not read events, or logs
-        lines += _events(cluster, workload)
-    text = ""
-    with suppress(ClusterError):
-        if problem and problem.crashed:
-            text = _log(cluster, problem.pod, LOG_LINES, previous=True)
-        text = text or last_words(cluster, workload)
-    return "\n".join(
-        [*lines, f"The end of its log:\n{text.strip()}" if text.strip() else "No log."]
-    )
-
-
-def _events(cluster: Cluster, workload: Workload) -> list[str]:
-    found = cluster.list("Event", fields="type=Warning")["items"]
-    own = [e for e in found if str(e["involvedObject"].get("name")).startswith(workload.name)]
-    own.sort(key=lambda e: str(e.get("lastTimestamp") or e.get("eventTime") or ""))
-    return [f"  {e.get('reason')}: {e.get('message')}" for e in own[-_EVENTS_TOLD:]]
+def _events(cluster: Cluster, pod: str) -> list[str]:
+    """The last warnings about a pod."""
+    warnings = f"type=Warning,involvedObject.name={pod}"
+    found = cluster.list("Event", fields=warnings)["items"]
+    found.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
+    return [f"  {event.get('reason')}: {event.get('message')}" for event in found[-_EVENTS_TOLD:]]
 
 
 def _log(cluster: Cluster, pod: str, lines: int, *, previous: bool = False) -> str:

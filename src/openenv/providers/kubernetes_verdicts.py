@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from openenv.providers.kubernetes_manifests import Json
+from openenv.providers.kubernetes_manifests import LAUNCH, Json
 
 UNSCHEDULABLE = "Unschedulable"
 OUT_OF_MEMORY = "OOMKilled"
@@ -71,17 +71,21 @@ def is_leaving(pod: Json) -> bool:
     return ended or "deletionTimestamp" in pod["metadata"]
 
 
+def is_of_launch(pod: Json, launch: str) -> bool:
+    """Whether a pod is of the form that a launch gave it; of any if that is not known."""
+    return not launch or (pod["metadata"].get("annotations") or {}).get(LAUNCH) == launch
+
+
 def is_rolled_out(deployment: Json, replicas: int) -> bool:
     """Whether a Deployment's pods are all of its current form, so many."""
     status: dict[str, int] = deployment.get("status", {})
-    seen = status.get("observedGeneration", 0) >= int(deployment["metadata"]["generation"])
-    return seen and status.get("updatedReplicas", 0) == replicas
+    return _is_seen(deployment) and status.get("updatedReplicas", 0) == replicas
 
 
 def problem_of(pod: Json) -> Problem | None:
     """What keeps a pod from being ready; `None` if it only takes its time."""
     name, status = pod["metadata"]["name"], pod.get("status", {})
-    if is_leaving(pod):
+    if is_leaving(pod) or is_ready(pod):  # what it has got over is no problem
         return None
     scheduled = _condition(pod, "PodScheduled")
     if scheduled.get("reason") == UNSCHEDULABLE:
@@ -95,7 +99,7 @@ def problem_of(pod: Json) -> Problem | None:
 def problem_of_deployment(deployment: Json) -> Problem | None:
     """Why a Deployment gets no pods: a quota, an admission policy, a missing account."""
     failure = _condition(deployment, "ReplicaFailure")
-    if failure.get("status") == "True":
+    if failure.get("status") == "True" and _is_seen(deployment):
         return Problem(failure.get("reason", "FailedCreate"), failure.get("message", ""))
     return None
 
@@ -111,6 +115,12 @@ def summary(pods: Mapping[str, Json]) -> str:
     if not pods:
         return "there is no pod"
     return ", ".join(f"{name} {_standing(pod)}" for name, pod in sorted(pods.items()))
+
+
+def _is_seen(deployment: Json) -> bool:
+    """Whether its status is of its current form."""
+    seen: int = deployment.get("status", {}).get("observedGeneration", 0)
+    return seen >= int(deployment["metadata"]["generation"])
 
 
 def _container_problem(container: Json, pod: str) -> Problem | None:

@@ -109,6 +109,12 @@ def test_what_will_never_run_is_told_at_once(
     assert double.world.left() == []
 
 
+def test_what_was_killed_once_and_runs_again_is_well(provider: KubernetesProvider) -> None:
+    with launch(provider, "survivor:1") as running:
+        assert running.problem() is None
+        running.scale(2, timeout_s=30)
+
+
 def test_what_does_not_become_ready_in_time(double: Double, provider: KubernetesProvider) -> None:
     with pytest.raises(
         NotReady, match="no 1 ready pod.* within 0.3 s: slow-.* is Running, not ready"

@@ -177,11 +177,17 @@ class World:
             return
         labels = spec["selector"]["matchLabels"]
         pods = self.listed("Pod", key[1], labels)["items"]
-        stale = [pod for pod in pods if pod["spec"] != spec["template"]["spec"]]
-        for pod in [*stale, *[p for p in pods if p not in stale][spec["replicas"] :]]:
+        stale = [pod for pod in pods if not _is_of(pod, spec["template"])]
+        for pod in [p for p in pods if p not in stale][spec["replicas"] :]:
             self.delete(_key(pod))
+        for pod in stale:  # while the new ones start
+            self.later(lambda pod=pod: self.later(lambda: self._drop(_key(pod))))  # type: ignore[misc]
         for _ in range(spec["replicas"] - (len(pods) - len(stale))):
             self._start_pod(deployment)
+
+    def _drop(self, key: Key) -> None:
+        if key in self.objects:
+            self.delete(key)
 
     def _start_pod(self, deployment: Json) -> None:
         template = copy.deepcopy(deployment["spec"]["template"])
@@ -234,6 +240,12 @@ def _image(template: Json) -> str:
 
 def _key(thing: Json) -> Key:
     return thing["kind"], thing["metadata"]["namespace"], thing["metadata"]["name"]
+
+
+def _is_of(pod: Json, template: Json) -> bool:
+    """Whether a pod is what a template says, its marks included."""
+    marks = [thing["metadata"].get("annotations") for thing in (pod, template)]
+    return marks[0] == marks[1] and bool(pod["spec"] == template["spec"])
 
 
 def _owner(thing: Json) -> str | None:
@@ -304,6 +316,15 @@ FATES: dict[str, list[Json]] = {
     "oom": [
         _running(False),
         _running(False, restarts=1)
+        | {
+            "containerStatuses": [
+                {"lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}
+            ]
+        },
+    ],
+    "survivor": [
+        _running(False),
+        _running(True, restarts=1)
         | {
             "containerStatuses": [
                 {"lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}
