@@ -26,14 +26,18 @@ from openenv.runtime.confine import (
     ConfineError,
     Confinement,
     Features,
+    kernel,
     may_show,
+    prepare,
     probe,
     reap,
+    seccomp,
 )
 from openenv.runtime.confine.cgroups import Groups, hierarchies
 from openenv.runtime.confine.egress import is_allowed
 from openenv.runtime.confine.features import NAMESPACES
 from openenv.runtime.confine.leftovers import Names, sweep
+from openenv.runtime.confine.survey import survey
 from tests.sandbox.stage import Ended, Stage, Voice, command_for, play_scene
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
@@ -150,6 +154,10 @@ def test_a_session_lives_as_it_would_elsewhere(who: str, without: str) -> None:
     play_scene(plain_life, who, without=without)
 
 
+def exit_with_255(applied: Applied) -> None:
+    raise SystemExit(255)
+
+
 def exit_with_7(applied: Applied) -> None:
     raise SystemExit(7)
 
@@ -166,6 +174,7 @@ def ends(stage: Stage) -> None:
     for play, code in (
         (say_hello, 0),
         (exit_with_7, 7),
+        (exit_with_255, 255),
         (kill_itself, -signal.SIGKILL),
         (abort, -signal.SIGABRT),
     ):
@@ -467,6 +476,37 @@ def out_of_time(stage: Stage) -> None:
 @both
 def test_too_much_time_is_the_end(who: str) -> None:
     play_scene(out_of_time, who)
+
+
+# ── where less is possible ────────────────────────────────────────────────────────────────────────
+
+
+def in_a_container(stage: Stage) -> None:
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    seccomp.filter_calls(sockets=True)  # a container engine's own filter denies much the same
+    features = survey()
+    assert not set(NAMESPACES) & set(features.available), features
+    assert {"seccomp", "landlock", "rlimits"} <= set(features.available), features
+    assert ("own_user" in features) is (os.getuid() == 0), features
+    prepare(features)
+    ended = Stage(features).run(lambda applied: applied.level)
+    expect(ended, "partial")
+
+
+@both
+def test_where_namespaces_are_forbidden_the_rest_is_used(who: str) -> None:
+    play_scene(in_a_container, who)
+
+
+def private_umask(stage: Stage) -> None:
+    os.umask(0o077)
+    expect(stage.run(use_python), "42\n")
+
+
+@both
+@everywhere
+def test_a_servers_umask_does_not_shut_its_sessions_out(who: str, without: str) -> None:
+    play_scene(private_umask, who, without=without)
 
 
 # ── what cannot be trusted ───────────────────────────────────────────────────────────────────────

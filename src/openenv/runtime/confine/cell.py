@@ -9,16 +9,20 @@ import tempfile
 from collections.abc import Collection
 from contextlib import suppress
 
-from openenv.runtime.confine import cgroups
 from openenv.runtime.confine.cgroups import Groups, Usage
-from openenv.runtime.confine.confinement import Applied, Confinement, promised
+from openenv.runtime.confine.confinement import (
+    Applied,
+    ConfineError,
+    Confinement,
+    promised,
+)
 from openenv.runtime.confine.entrance import Entrance
 from openenv.runtime.confine.features import Features
 from openenv.runtime.confine.keeper import close_descriptors
 from openenv.runtime.confine.layout import layout_of
 from openenv.runtime.confine.leftovers import Names
 from openenv.runtime.confine.namespaces import fork_into_pid_namespace
-from openenv.runtime.confine.privileges import pidfd
+from openenv.runtime.confine.privileges import forget, pidfd
 from openenv.runtime.confine.root import HOME
 
 
@@ -46,15 +50,13 @@ class Cell:
             ConfineError: the kernel refuses.
         """
         name = Names.new()
-        with promised("cgroups"):
-            groups = Groups.make(name, confinement, _controllers(features))
         layout_of(confinement)  # found out here, it is known to every child
         if confinement.hosts:
             import openenv.runtime.confine.egress  # noqa: F401  # likewise
-        cell = cls(confinement, features, groups)
+        with promised("cgroups"):
+            cell = cls(confinement, features, Groups.make(name, confinement, features))
         if "mountns" not in features:
-            cell._directory = os.path.join(tempfile.gettempdir(), name)
-            os.mkdir(cell._directory, 0o700)
+            cell._make_home(os.path.join(tempfile.gettempdir(), name))
         return cell
 
     def fork(self) -> int:
@@ -64,13 +66,12 @@ class Cell:
             OSError: there are no more processes, or no more memory.
         """
         self._zygote = pidfd()
+        self.pid = -1
         try:
             self.pid = fork_into_pid_namespace() if "pidns" in self._features else os.fork()
-        except OSError:
-            os.close(self._zygote)
-            raise
-        if self.pid != 0:
-            os.close(self._zygote)
+        finally:
+            if self.pid != 0:
+                forget(self._zygote)
         return self.pid
 
     def enter(self, keep: Collection[int] = ()) -> Applied:
@@ -96,7 +97,7 @@ class Cell:
 
     def kill(self) -> None:
         """Ends the session and all that it has started, now."""
-        if self.pid:
+        if self.pid > 0:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
@@ -114,7 +115,11 @@ class Cell:
             shutil.rmtree(self._directory, ignore_errors=True)
         self._groups.remove()
 
-
-def _controllers(features: Features) -> list[str]:
-    limiting = [each for name, each in cgroups.CONTROLLERS.items() if name in features]
-    return [*limiting, cgroups.COUNTER] if limiting else []
+    def _make_home(self, path: str) -> None:
+        try:
+            with promised("its directory"):
+                os.mkdir(path, 0o700)
+        except ConfineError:
+            self.close()
+            raise
+        self._directory = path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +20,7 @@ CONTROLLERS = MappingProxyType(
     {"cgroup_memory": "memory", "cgroup_pids": "pids", "cgroup_cpu": "cpu"}
 )
 """The features, and the controllers that they need."""
-COUNTER = "cpuacct"
+_COUNTER = "cpuacct"
 """Counts CPU time in version 1, and limits nothing."""
 _VERSION_2 = frozenset({""})
 _Mounts = Mapping[frozenset[str], tuple[str, str]]
@@ -69,13 +69,16 @@ class Groups:
         self._directories: list[tuple[Hierarchy, str]] = []
 
     @classmethod
-    def make(cls, name: str, confinement: Confinement, controllers: Collection[str]) -> Groups:
-        """Makes the groups that limit what is named, and no others.
+    def make(cls, name: str, confinement: Confinement, features: Container[str]) -> Groups:
+        """Makes the groups that the features among `CONTROLLERS` need.
 
         Raises:
             OSError: the kernel refuses; nothing is left.
         """
         groups = cls()
+        controllers = [each for feature, each in CONTROLLERS.items() if feature in features]
+        if controllers:
+            controllers.append(_COUNTER)
         try:
             for hierarchy in hierarchies():
                 if not hierarchy.controllers.isdisjoint(controllers):
@@ -215,7 +218,7 @@ def _hierarchy(line: str, mounts: _Mounts) -> Hierarchy | None:
         return None
     own = _below(*mounts[controllers], path)
     if controllers != _VERSION_2:
-        known = controllers.intersection((*CONTROLLERS.values(), COUNTER))
+        known = controllers.intersection((*CONTROLLERS.values(), _COUNTER))
         return Hierarchy(1, own, known) if known else None
     for parent in (own, os.path.dirname(own)):  # processes and controlled groups exclude each other
         if os.access(parent, os.W_OK) and (found := _delegated(parent)):

@@ -25,12 +25,14 @@ from openenv.runtime.confine.keeper import close_descriptors
 PORTS = (80, 443)
 READS = ("/etc", "/usr", "/lib", "/lib64", "/run/systemd/resolve")
 """What finding a host's address takes."""
+CONNECTIONS = 64
 RESOLVERS = 4
 """Threads that look up names."""
 HEAD_BYTES = 1 << 14
 CHUNK_BYTES = 1 << 16
 PATIENCE_S = 15.0
 
+_NO_REQUEST = (asyncio.TimeoutError, asyncio.LimitOverrunError)
 _REQUEST = re.compile(rb"([A-Z]+) (?:http://)?([^/:\s]+)(?::(\d+))?(/\S*)? (HTTP/1\.[01])\r\n")
 
 
@@ -52,8 +54,7 @@ class Egress:
         if os.fork() == 0:
             _be_proxy(its, parent, allowed, features)
         its.close()
-        if parent >= 0:
-            os.close(parent)
+        privileges.forget(parent)
         return cls(ours)
 
     def listen(self) -> dict[str, str]:
@@ -103,9 +104,15 @@ def _lock_up(features: Features) -> None:
 
 
 async def _serve(listener: socket.socket, allowed: tuple[str, ...]) -> None:
+    free = CONNECTIONS
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, ValueError, EOFError, asyncio.TimeoutError):
-            await _connect(reader, writer, allowed)
+        nonlocal free
+        free -= 1
+        with suppress(OSError, ValueError, EOFError, *_NO_REQUEST):
+            if free >= 0:
+                await _connect(reader, writer, allowed)
+        free += 1
         writer.close()
 
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(RESOLVERS))

@@ -53,13 +53,15 @@ class Entrance:
         Raises:
             ConfineError: a wall that is promised could not be put up.
         """
+        os.umask(0o022)  # what is made for the session must be open to it
+        limits.go_first()
         self._enter_namespaces()
         self._limit()
         self._drop_privileges()
         privileges.die_with(zygote)
-        if zygote >= 0:
-            os.close(zygote)
-        keep_session(is_first="pidns" in self._features)
+        privileges.forget(zygote)
+        with promised("processes"):
+            keep_session(is_first="pidns" in self._features)
         self._lock()
         self._settle()
         return self._applied()
@@ -79,7 +81,8 @@ class Entrance:
             self._variables = hand_out()
         if "mountns" in names:
             with promised("mountns"):
-                enter_new_root(self._confinement, self._uid, is_root=self._changes_user)
+                writes_maps = self._features.user_namespace
+                enter_new_root(self._confinement, self._uid, open_proc=writes_maps)
         else:
             os.chown(self._home, self._uid, -1)
         if self._features.user_namespace:  # another, in which its processes are counted alone

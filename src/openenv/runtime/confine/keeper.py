@@ -16,7 +16,7 @@ from openenv.runtime.confine import kernel
 from openenv.runtime.confine.features import Features
 from openenv.runtime.confine.leftovers import Names, sweep
 from openenv.runtime.confine.namespaces import enter_user_namespace
-from openenv.runtime.confine.privileges import die_with, pidfd, shield
+from openenv.runtime.confine.privileges import die_with, forget, pidfd, shield
 
 SIGNALLED = 128
 """Added to a signal's number, for the exit code of a process that may not be killed by it."""
@@ -58,7 +58,7 @@ def keep_session(*, is_first: bool) -> None:
     session = os.fork()
     if session == 0:
         die_with(own)
-        os.close(own)
+        forget(own)
         return
     shield()
     close_descriptors(0)
@@ -85,7 +85,8 @@ def reap(known: Collection[int]) -> dict[int, int]:
     for pid, status in _ended():
         if pid in known:
             code = os.waitstatus_to_exitcode(status)
-            ended[pid] = code if code <= SIGNALLED else SIGNALLED - code
+            was_signalled = SIGNALLED < code <= SIGNALLED + signal.SIGRTMAX
+            ended[pid] = SIGNALLED - code if was_signalled else code
     if kernel.is_subreaper():
         _kill(pid for pid in _children(os.getpid()) if pid not in known)
     return ended
@@ -107,7 +108,7 @@ def _go_on_in_namespaces() -> None:
         close_descriptors(0)
         os._exit(_wait_for(child))
     die_with(own)
-    os.close(own)
+    forget(own)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("proc", "/proc", "proc", flags)

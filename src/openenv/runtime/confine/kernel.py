@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 from ctypes import c_char_p, c_int, c_long, c_uint32, c_uint64, c_ulong
@@ -40,8 +41,8 @@ CAPABILITY_VERSION_3 = 0x20080522
 
 ARCHITECTURE = platform.machine()
 _NUMBERS = {
-    "x86_64": {"pivot_root": 155, "capset": 126, "setresuid": 117, "setresgid": 119},
-    "aarch64": {"pivot_root": 41, "capset": 91, "setresuid": 147, "setresgid": 149},
+    "x86_64": {"pivot_root": 155, "capset": 126},
+    "aarch64": {"pivot_root": 41, "capset": 91},
 }
 CALLS = MappingProxyType(
     {
@@ -52,7 +53,7 @@ CALLS = MappingProxyType(
         "landlock_restrict_self": 446,
     }
 )
-"""Numbers of the calls that libc has no functions for; empty of some on machines unknown to us."""
+"""Numbers of the calls that libc has no functions for."""
 
 
 class _MountAttributes(ctypes.Structure):
@@ -69,6 +70,8 @@ def call(name: str, *arguments: object) -> int:
     Raises:
         OSError: the kernel refuses.
     """
+    if name not in CALLS:
+        raise OSError(errno.ENOSYS, f"{name}: its number on {ARCHITECTURE} is not known here")
     return _checked(name, _libc.syscall(c_long(CALLS[name]), *arguments))
 
 

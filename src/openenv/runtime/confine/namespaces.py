@@ -18,7 +18,7 @@ FLAGS = {
 }
 """Those that a process enters itself; a pid namespace begins with a child."""
 HOST_NAME = "session"
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
+SIOCSIFFLAGS, IFF_UP = 0x8914, 0x1
 
 
 def enter_namespaces(names: Collection[str]) -> None:
@@ -27,7 +27,8 @@ def enter_namespaces(names: Collection[str]) -> None:
     Raises:
         OSError: the kernel refuses.
     """
-    kernel.unshare(sum(flag for name, flag in FLAGS.items() if name in names))
+    if names:  # even a call for none may be forbidden
+        kernel.unshare(sum(flag for name, flag in FLAGS.items() if name in names))
     if "netns" in names:
         _bring_up_loopback()
     if "utsns" in names:

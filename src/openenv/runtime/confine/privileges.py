@@ -57,6 +57,12 @@ def pidfd() -> int:
         return -1
 
 
+def forget(parent: int) -> None:
+    """Closes what `pidfd` gave."""
+    if parent >= 0:
+        os.close(parent)
+
+
 def die_with(parent: int) -> None:
     """Has the kernel kill this process when its parent dies; at once, if that is dead.
 

@@ -20,10 +20,15 @@ CLOSED = kernel.MS_RDONLY | UNPRIVILEGED
 BYTES_PER_INODE = 4096
 
 
-def enter_new_root(confinement: Confinement, uid: int, *, is_root: bool) -> None:
+def enter_new_root(confinement: Confinement, uid: int, *, open_proc: bool) -> None:
     """Puts together the session's root and goes there; what is not in it is out of reach.
 
     In a mount namespace of its own, which then holds no other mounts.
+
+    Args:
+        confinement: what the session sees, and how much it may write.
+        uid: the user that it will be.
+        open_proc: whether this process has yet to write to its own files in /proc.
 
     Raises:
         OSError: the kernel refuses a step.
@@ -36,7 +41,7 @@ def enter_new_root(confinement: Confinement, uid: int, *, is_root: bool) -> None
     os.chdir("/")
     _make_writable(confinement.tmp_bytes, uid)
     _make_devices()
-    _make_processes(is_root)
+    _make_processes(open_proc)
     for place in layout.places:
         _show(place)
     _write_settings(confinement, uid)
@@ -72,11 +77,11 @@ def _make_devices() -> None:
         os.symlink(target, f"/dev/{name}")
 
 
-def _make_processes(is_root: bool) -> None:
+def _make_processes(open_proc: bool) -> None:
     """/proc, of this pid namespace."""
     os.mkdir("/proc")
     kernel.mount("proc", "/proc", "proc", UNPRIVILEGED | kernel.MS_NOEXEC)
-    if is_root:  # another has yet to write its map of users
+    if not open_proc:
         kernel.restrict_mounts("/proc", kernel.MS_RDONLY)
 
 

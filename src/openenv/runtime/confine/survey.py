@@ -12,7 +12,7 @@ from functools import cache, partial
 
 from openenv.runtime.confine import cgroups, kernel, landlock, privileges, seccomp
 from openenv.runtime.confine.confinement import Confinement
-from openenv.runtime.confine.features import FEATURES, Features
+from openenv.runtime.confine.features import FEATURES, NAMESPACES, Features
 from openenv.runtime.confine.keeper import prepare
 from openenv.runtime.confine.leftovers import Names
 from openenv.runtime.confine.namespaces import (
@@ -30,7 +30,7 @@ _NAMESPACES = (
 )
 _GROUPS = "run as root, or where control groups are delegated (systemd-run --user -p Delegate=yes)"
 _ADVICE = {
-    **dict.fromkeys((*FLAGS, "pidns", "own_user"), _NAMESPACES),
+    **dict.fromkeys((*NAMESPACES, "own_user"), _NAMESPACES),
     **dict.fromkeys(cgroups.CONTROLLERS, _GROUPS),
     "landlock": "needs Linux 5.13 with landlock among the kernel's lsm=",
     "seccomp": "needs a kernel with seccomp filters, on x86-64 or ARM64",
@@ -59,21 +59,27 @@ def main() -> None:
 
 def survey() -> Features:
     """The same, found out by this process, which has one thread."""
-    privileged = _complaint(partial(kernel.unshare, kernel.CLONE_NEWNS)) is None
-    attempts = {name: _attempts(not privileged)[name] for name in FEATURES}
-    complaints = {name: _complaint(attempt) for name, attempt in attempts.items()}
-    version = f"version {landlock.version()}" if complaints["landlock"] is None else ""
-    how = {name: "user namespace" for name in (*FLAGS, "pidns", "own_user") if not privileged}
-    how |= {"landlock": version}
-    return Features(
-        {name: how.get(name, "") for name, why in complaints.items() if why is None},
-        {
-            name: f"{why}; {_ADVICE[name]}" if name in _ADVICE else why
-            for name, why in complaints.items()
-            if why is not None
-        },
-        user_namespace=not privileged and complaints["pidns"] is None,
+    indirect = (
+        _complaint(partial(kernel.unshare, kernel.CLONE_NEWNS)) is not None
+        and _complaint(enter_user_namespace) is None
     )
+    attempts = _attempts(indirect)
+    complaints = {name: _complaint(attempts[name]) for name in FEATURES}
+    how = dict.fromkeys((*NAMESPACES, "own_user"), "user namespace" if indirect else "")
+    if complaints["landlock"] is None:
+        how["landlock"] = f"version {landlock.version()}"
+    found = Features(
+        {name: how.get(name, "") for name, why in complaints.items() if why is None},
+        {name: _explained(name, why) for name, why in complaints.items() if why is not None},
+        user_namespace=indirect,
+    )
+    if indirect and "pidns" in found.missing:  # without that one, there is no way to the others
+        return found.without(["pidns"], found.missing["pidns"])
+    return found
+
+
+def _explained(name: str, complaint: str) -> str:
+    return f"{complaint}; {_ADVICE[name]}" if name in _ADVICE else complaint
 
 
 def _attempts(by_user_namespace: bool) -> dict[str, Callable[[], None]]:
@@ -93,7 +99,7 @@ def _attempts(by_user_namespace: bool) -> dict[str, Callable[[], None]]:
         "seccomp": _try_seccomp,
         "landlock": _try_landlock,
         "rlimits": lambda: None,
-        **{name: partial(_try_group, each) for name, each in cgroups.CONTROLLERS.items()},
+        **{name: partial(_try_group, name) for name in cgroups.CONTROLLERS},
     }
 
 
@@ -108,7 +114,7 @@ def _try_namespace(ready: Features, name: str) -> None:
     prepare(ready)
     enter_namespaces([name])
     if name == "mountns":
-        enter_new_root(Confinement(), os.getuid(), is_root=not ready.user_namespace)
+        enter_new_root(Confinement(), os.getuid(), open_proc=ready.user_namespace)
 
 
 def _try_no_new_privileges() -> None:
@@ -128,11 +134,11 @@ def _try_landlock() -> None:
     landlock.restrict([("/", landlock.READ)], ports=False)
 
 
-def _try_group(controller: str) -> None:
+def _try_group(feature: str) -> None:
+    controller = cgroups.CONTROLLERS[feature]
     if not any(controller in each.controllers for each in cgroups.hierarchies()):
         raise OSError("no control group with this controller can be made here")
-    limits = Confinement(cpus=1)
-    groups = cgroups.Groups.make(Names.new(), limits, [controller])
+    groups = cgroups.Groups.make(Names.new(), Confinement(cpus=1), [feature])
     try:
         why = _complaint(groups.join)
     finally:
