@@ -98,6 +98,21 @@ def test_used_directly_it_is_a_client_that_blocks(place: Place) -> None:
     client.close()
 
 
+def test_within_a_block_it_is_its_client_too(place: Place) -> None:
+    handle = place.starting()
+    with handle as client:
+        play(handle)
+        assert handle.base_url == client.base_url
+
+    async def main() -> None:
+        handle = place.starting()
+        async with handle:
+            await playing(handle, _awaited)
+
+    asyncio.run(main())
+    assert place.servers() == []
+
+
 def test_the_address_can_be_had_first(place: Place) -> None:
     client = place.starting()
     assert client.base_url.startswith("http://127.0.0.1:")

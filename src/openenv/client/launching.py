@@ -68,8 +68,10 @@ class Launching(Deferred[ClientT], Generic[ClientT]):
         return self._given().sync()
 
     def __enter__(self) -> ClientT:
-        """The client, which blocks; errors as `sync`."""
-        return self._given()
+        """The client, which blocks, and which this is within the block, too; errors as `sync`."""
+        client = self._given()
+        self._is_taken = False
+        return client
 
     def __exit__(
         self,
@@ -82,13 +84,15 @@ class Launching(Deferred[ClientT], Generic[ClientT]):
             self._client.close()
 
     async def __aenter__(self) -> ClientT:
-        """The client, which awaits; errors as `sync`."""
+        """The client, which awaits, and which this is within the block, too; errors as `sync`."""
         client = await self
         try:
-            return await client.__aenter__()
+            entered = await client.__aenter__()
         except BaseException as error:
             await self._server.afailed(error)
             raise
+        self._is_taken = False
+        return entered
 
     async def __aexit__(
         self,
