@@ -164,7 +164,9 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=10_000, help="over all wires")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--host-kind", default="thread", choices=("inline", "thread", "process"))
+    parser.add_argument(
+        "--host-kind", default="thread", choices=("inline", "thread", "process", "sandbox")
+    )
     parser.add_argument("--protocols", nargs="+", default=PROTOCOLS, help="in turn")
     chosen = parser.parse_args()
     failed = False

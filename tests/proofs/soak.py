@@ -241,7 +241,9 @@ def main() -> None:
     """Soaks, and says what came of it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=5.0)
-    parser.add_argument("--host-kind", default="thread", choices=("inline", "thread", "process"))
+    parser.add_argument(
+        "--host-kind", default="thread", choices=("inline", "thread", "process", "sandbox")
+    )
     chosen = parser.parse_args()
     outcome = soak(60 * chosen.minutes, chosen.host_kind)
     sys.stdout.write(f"{outcome.table()}\n")
