@@ -99,6 +99,7 @@ case "$1 $2" in
 "image inspect") echo '[{}]';;
 "container ls") ;;
 "container inspect") exit 1;;
+"ps --all") ;;
 """
 
 
@@ -124,13 +125,22 @@ def test_a_stop_that_hangs_still_removes(bin: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_cannot_be_removed_is_said(bin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("openenv.providers.docker.REMOVAL_S", 0.5)
-    stuck = REMOVES.replace("exit 1", "echo '[{}]'") + "rm*) echo 'device busy' >&2; exit 1;;\nesac"
+    stuck = (
+        REMOVES.replace('all") ;;', 'all") echo 4f2a;;')
+        + "rm*) echo 'device busy' >&2; exit 1;;\nesac"
+    )
     play(bin, stuck)
     container = Container(Engine("docker"), "me/echo:1")
     with pytest.raises(ProviderError, match=r"device busy; try `docker rm --force openenv-echo"):
         container.stop()
     play(bin, REMOVES + "esac")
     container.stop()
+
+
+def test_what_has_no_use_is_refused(bin: Path) -> None:
+    play(bin, REMOVES + "esac")
+    with pytest.raises(ProviderError, match="no use of project='p'; leave it out"):
+        LocalDockerProvider().launch(Launch(image="i", project="p"))
 
 
 def test_ports_that_clash_again_and_again(bin: Path) -> None:

@@ -188,6 +188,15 @@ def test_a_server_that_is_killed_is_noticed(tiny: Path) -> None:
         assert "exit code 137" in str(running.problem())
 
 
+def test_a_keeper_that_is_killed_takes_its_server_with_it(tiny: Path) -> None:
+    with launch(tiny) as running:
+        for pid in processes("keeper.py"):
+            if pid in processes(tiny):
+                os.kill(pid, signal.SIGKILL)
+        eventually(lambda: processes(tiny) == [])
+        assert running.problem() is not None
+
+
 TRAINER = """
 import os, sys, time
 from openenv.providers import Launch, ProcessProvider

@@ -2,12 +2,13 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from openenv.protocol.errors import NotAvailable, NotReady, ProviderError
-from openenv.providers import Launch, Resources, UVProvider
+from openenv.providers import Launch, Resources, UVProvider, scratch
 from openenv.providers.uv import _split_revision
 from tests.providers.test_process import processes
 from tests.serving import eventually
@@ -167,6 +168,32 @@ def test_a_repository_is_cloned_for_as_long_as_it_runs(
         UVProvider(project_path=f"{repository}@no-such-branch").start()
     assert list(scratch.iterdir()) == []
     eventually(lambda: processes(scratch) == [])
+
+
+def test_the_clone_of_a_killed_program_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    program = "import os; from openenv.providers import scratch; print(scratch.make()); "
+    program += "os.kill(os.getpid(), 9)"
+    done = subprocess.run(
+        [sys.executable, "-u", "-c", program],
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    left = Path(done.stdout.strip())
+    assert left.is_dir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    other = tmp_path / "openenv-launch-other"
+    other.mkdir()
+    (other / "owner.json").write_text("[]")
+    mine = scratch.make()
+    scratch.sweep()
+    assert mine.is_dir()
+    assert other.is_dir(), "whose it is, is not known"
+    assert not left.exists()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from openenv.providers.container_options import (
     variables,
 )
 from openenv.providers.engine import CALL_S, PULL_S, Engine, EngineName
-from openenv.providers.launch import Launch
+from openenv.providers.launch import Launch, refuse_fields
 from openenv.providers.peer import ContainerStarter
 from openenv.providers.provider import LOG_LINES, Running, unless_failed
 
@@ -136,7 +136,8 @@ class Container(Running):
         deadline = time.monotonic() + REMOVAL_S
         while True:
             answer = self._engine.call("rm", "--force", "--volumes", self.name, check=False)
-            if self._engine.inspect("container", self.name) is None:
+            name = f"name={self.name}"
+            if not self._engine.call("ps", "--all", "--quiet", "--filter", name).stdout.strip():
                 return
             if time.monotonic() > deadline:
                 raise ProviderError(
@@ -170,6 +171,7 @@ class LocalDockerProvider(ContainerStarter):
             raise ProviderError(
                 f"a container needs an image, got {launch.image!r}; `openenv build` makes one"
             )
+        refuse_fields(launch, ("project", "app"), "LocalDockerProvider")
         options = ContainerOptions.of(launch.options)
         self.reap()
         self._fetch(launch.image, options)

@@ -67,3 +67,14 @@ def refuse_unknown(options: Mapping[str, Any], known: tuple[str, ...], provider:
             f"{provider} has no option {', '.join(unknown)}; its options are "
             f"{', '.join(sorted(known)) or 'none'}"
         )
+
+
+def refuse_fields(launch: Launch, fields: tuple[str, ...], provider: str) -> None:
+    """Checks that nothing was asked for that a provider has no use of.
+
+    Raises:
+        ProviderError: one of these fields is set.
+    """
+    for name in fields:
+        if (value := getattr(launch, name)) is not None:
+            raise ProviderError(f"{provider} has no use of {name}={str(value)!r}; leave it out")

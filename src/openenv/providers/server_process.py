@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from openenv.protocol.errors import NotAvailable, NotReady, ProviderError
-from openenv.providers import keeper
+from openenv.providers import keeper, scratch
 from openenv.providers.command import without_passwords
 from openenv.providers.provider import LOG_LINES, Running
 from openenv.providers.tail import Tail
@@ -44,7 +42,7 @@ class ServerProcess(Running):
         self._name = without_passwords(name)
         self._keeper: subprocess.Popen[bytes] | None = None
         self._tail: Tail | None = None
-        self._scratch: str | None = None
+        self._scratch: Path | None = None
         super().__init__()
 
     @property
@@ -55,8 +53,8 @@ class ServerProcess(Running):
     def scratch(self) -> Path:
         """A directory that is removed when the server is stopped."""
         if self._scratch is None:
-            self._scratch = tempfile.mkdtemp(prefix="openenv-")
-        return Path(self._scratch)
+            self._scratch = scratch.make()
+        return self._scratch
 
     def start(
         self, command: Sequence[str], env_vars: Mapping[str, str], cwd: str | Path | None = None
@@ -124,7 +122,7 @@ class ServerProcess(Running):
                 self._end_keeper(self._keeper)
         finally:
             if self._scratch is not None:
-                shutil.rmtree(self._scratch, ignore_errors=True)
+                scratch.remove(self._scratch)
 
     def _end_keeper(self, kept: subprocess.Popen[bytes]) -> None:
         if kept.stdin is not None:

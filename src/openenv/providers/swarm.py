@@ -11,7 +11,7 @@ from openenv.protocol.errors import NotAvailable, ProviderError
 from openenv.providers import leftovers, owner
 from openenv.providers.container_options import CONTAINER_PORT, variables
 from openenv.providers.engine import Engine
-from openenv.providers.launch import Launch, refuse_unknown
+from openenv.providers.launch import Launch, refuse_fields, refuse_unknown
 from openenv.providers.peer import ContainerStarter
 from openenv.providers.provider import Running, unless_failed
 from openenv.providers.swarm_service import SwarmService
@@ -104,6 +104,7 @@ class DockerSwarmProvider(ContainerStarter):
         """Creates a service, and waits until its address is known; see `ContainerStarter`."""
         if not launch.image:
             raise ProviderError(f"a service needs an image, got {launch.image!r}")
+        refuse_fields(launch, ("project", "app"), "DockerSwarmProvider")
         options = SwarmOptions.of(launch.options)
         self.reap()
         service = SwarmService(self._engine, launch.image, options.replicas, options.endpoint_mode)

@@ -10,7 +10,7 @@ from typing import Any
 
 from openenv.protocol.errors import NotAvailable, ProviderError
 from openenv.providers.command import run
-from openenv.providers.launch import Launch, refuse_unknown
+from openenv.providers.launch import Launch, refuse_fields, refuse_unknown
 from openenv.providers.peer import RuntimeProvider
 from openenv.providers.process import refuse_limits
 from openenv.providers.provider import Provider, Running, unless_failed, when_healthy
@@ -130,6 +130,7 @@ class UVProvider(Provider, RuntimeProvider):
         return self._current
 
     def _begin(self, launch: Launch) -> ServerProcess:
+        refuse_fields(launch, ("image",), "UVProvider")
         refuse_unknown(launch.options, ("workers",), "UVProvider")
         refuse_limits(launch.resources, "UVProvider")
         project = str(launch.project or self.project_path)
