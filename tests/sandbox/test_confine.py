@@ -26,6 +26,8 @@ from openenv.runtime.confine import (
     ConfineError,
     Confinement,
     Features,
+    Usage,
+    cgroups,
     kernel,
     may_show,
     prepare,
@@ -33,7 +35,7 @@ from openenv.runtime.confine import (
     reap,
     seccomp,
 )
-from openenv.runtime.confine.cgroups import Groups, hierarchies
+from openenv.runtime.confine.cgroups import Groups, Hierarchy, hierarchies
 from openenv.runtime.confine.egress import is_allowed
 from openenv.runtime.confine.features import NAMESPACES
 from openenv.runtime.confine.leftovers import Names, sweep
@@ -219,6 +221,18 @@ def view(stage: Stage) -> None:
 @both
 def test_a_session_sees_its_code_and_no_more(who: str) -> None:
     play_scene(view, who)
+
+
+def gone_meanwhile(stage: Stage) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        expect(stage.run(lambda applied: "here", readable=(name,)), "here")
+    expect(stage.run(lambda applied: "still", readable=(name,)), "still")
+
+
+@both
+@everywhere
+def test_code_that_has_gone_keeps_no_session_from_starting(who: str, without: str) -> None:
+    play_scene(gone_meanwhile, who, without=without)
 
 
 def without_mounts(stage: Stage) -> None:
@@ -476,6 +490,28 @@ def out_of_time(stage: Stage) -> None:
 @both
 def test_too_much_time_is_the_end(who: str) -> None:
     play_scene(out_of_time, who)
+
+
+def test_the_second_version_of_control_groups_is_written_and_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of its files alone: a kernel that has the first one mounted, gives the second nothing."""
+    second = Hierarchy(2, str(tmp_path), frozenset({"memory", "pids", "cpu"}))
+    monkeypatch.setattr(cgroups, "hierarchies", lambda: (second,))
+    limits = Confinement(memory_bytes=1 << 20, max_processes=7, cpus=0.5)
+    groups = Groups.make("one", limits, cgroups.CONTROLLERS)
+    written = {file.name: file.read_text() for file in (tmp_path / "one").iterdir()}
+    assert written == {"memory.max": str(1 << 20), "pids.max": "8", "cpu.max": "50000 100000"}
+    for name, text in {
+        "memory.current": "4096\n",
+        "memory.peak": "8192\n",
+        "memory.events": "low 0\noom 1\noom_kill 1\n",
+        "cpu.stat": "usage_usec 1500000\nuser_usec 1\n",
+        "pids.current": "3\n",
+        "pids.events": "max 2\n",
+    }.items():
+        (tmp_path / "one" / name).write_text(text)
+    assert groups.usage() == Usage(4096, 8192, 1.5, 3, out_of_memory=True, processes_refused=True)
 
 
 # ── where less is possible ────────────────────────────────────────────────────────────────────────

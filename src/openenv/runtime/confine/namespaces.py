@@ -62,13 +62,15 @@ def fork_into_pid_namespace() -> int:
         OSError: the kernel refuses.
     """
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-    pid = -1
     try:
         kernel.unshare(kernel.CLONE_NEWPID)
-        pid = os.fork()
+        pid = -1
+        try:
+            pid = os.fork()
+        finally:
+            if pid != 0:  # or later children would be born there too
+                kernel.setns(own, kernel.CLONE_NEWPID)
     finally:
-        if pid != 0:  # or later children would be born there too
-            kernel.setns(own, kernel.CLONE_NEWPID)
         os.close(own)
     return pid
 

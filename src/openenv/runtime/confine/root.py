@@ -88,6 +88,8 @@ def _make_processes(open_proc: bool) -> None:
 def _show(place: str) -> None:
     """Makes a file or directory of the former root visible, read-only, under its own name."""
     source = OLD + place
+    if not os.path.exists(source):  # it has gone since it was found
+        return
     if os.path.isdir(source):
         os.makedirs(place, exist_ok=True)
     else:

@@ -26,7 +26,8 @@ from openenv.runtime.confine.root import enter_new_root
 PATIENCE_S = 30.0
 _NAMESPACES = (
     "run as root, or allow user namespaces (sysctl user.max_user_namespaces and "
-    "kernel.apparmor_restrict_unprivileged_userns; in a container also its seccomp profile)"
+    "kernel.apparmor_restrict_unprivileged_userns; of Docker, "
+    "--security-opt seccomp=unconfined --security-opt systempaths=unconfined)"
 )
 _GROUPS = "run as root, or where control groups are delegated (systemd-run --user -p Delegate=yes)"
 _ADVICE = {
