@@ -7,7 +7,7 @@ import re
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -142,6 +142,27 @@ def test_what_is_left_of_closed_sessions_is_noticed(
     assert re.search(left, finding.evidence[0])
 
 
+@pytest.mark.parametrize(("kind", "status"), [("source", "fail"), ("url", "warn")])
+def test_sessions_that_stay_open_are_noticed(
+    kind: Any, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "SETTLE_S", 0.2)
+    with serving(Sound) as server, ExitStack() as held:
+        url = f"http://127.0.0.1:{server.port}"
+        subject = Subject(Target(url, kind, url), POLICY, site=Site(url))
+        rounds = iter([False, True, False])
+
+        def open_and_keep(subject: Subject) -> int:
+            if next(rounds):
+                held.enter_context(subject.stage.session())
+            return 1
+
+        monkeypatch.setattr(sessions, "_open_and_close", open_and_keep)
+        finding = CHECKS["runtime.resource_bounds"].look(subject)
+    assert finding.status == status
+    assert finding.evidence == ("1 sessions are open, 0 were before",)
+
+
 def test_a_socket_that_hangs_up_is_noticed() -> None:
     with servers.serving_app(servers.HangsUp()) as url:
         finding = looked("runtime.hostile_frames", url)
@@ -237,6 +258,15 @@ def test_who_declares_no_network_and_uses_it_is_noticed(outside_tmp: Path) -> No
                 subject.close()
             assert finding.status == status, finding
     assert "without a network" in finding.evidence[0]
+
+
+def test_an_allow_list_is_not_measured(tmp_path: Path) -> None:
+    listed = MANIFEST + "  network: {mode: allowlist, allowed_hosts: [example.org]}\n"
+    subject = Subject(Target.named(str(package(tmp_path, manifest=listed))), POLICY)
+    CHECKS["static.manifest"].look(subject)
+    finding = CHECKS["runtime.network_policy"].look(subject)
+    assert finding.status == "skip"
+    assert "which hosts are reached is not measured" in finding.evidence[0]
 
 
 def test_tools_that_are_not_as_declared_are_told(tmp_path: Path) -> None:
