@@ -145,6 +145,15 @@ def play_scene(scene: Callable[[Stage], None], who: str, *, without: str = "") -
     assert played.returncode == 0, played.stdout + played.stderr
 
 
+def expect(ended: Ended, said: str) -> None:
+    """Nobody rewrites the asserts of a scene."""
+    assert ended.said == said, ended
+
+
+def say_hello(applied: Applied) -> str:
+    return f"hello from {os.getcwd()}"
+
+
 def command_for(scene: Callable[[Stage], None], who: str, without: str) -> list[str]:
     """What plays a scene."""
     start = f"from {__name__} import main; main()"

@@ -54,7 +54,6 @@ class Entrance:
             ConfineError: a wall that is promised could not be put up.
         """
         os.umask(0o022)  # what is made for the session must be open to it
-        limits.go_first()
         self._enter_namespaces()
         self._limit()
         self._drop_privileges()

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import os
 import resource
-from contextlib import suppress
 
 from openenv.runtime.confine.confinement import Confinement
 
-OOM_SCORE = 500
 _PAGE = resource.getpagesize()
 
 
@@ -36,12 +34,6 @@ def limit(confinement: Confinement, *, together: bool, processes: int | None) ->
     _lower(resource.RLIMIT_NOFILE, confinement.max_files)
     _lower(resource.RLIMIT_FSIZE, confinement.tmp_bytes)
     _lower(resource.RLIMIT_CORE, 1)  # 0 would still run a collector of dumps, as root
-
-
-def go_first() -> None:
-    """Has a machine that is out of memory kill this process before its server."""
-    with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="utf-8") as file:
-        file.write(str(OOM_SCORE))
 
 
 def processes_of(uid: int) -> int:
