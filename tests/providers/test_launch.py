@@ -4,7 +4,7 @@ import pytest
 
 from openenv.protocol.errors import ProviderError
 from openenv.providers import Launch, Resources
-from openenv.providers.container_options import ContainerOptions, limits, variables
+from openenv.providers.container_options import ContainerOptions, limits, variables, words
 
 
 def test_a_launch_shows_no_values() -> None:
@@ -27,6 +27,7 @@ def test_values_stay_off_the_command_line() -> None:
     [
         ({"colour": 1}, "no option colour; its options are cap_add, command, container_port"),
         ({"network": "none"}, "publishes no port"),
+        ({"volumes": ["/a"]}, "volumes are like"),
         ({"pull": "sometimes"}, "missing, always or never"),
     ],
 )
@@ -38,6 +39,11 @@ def test_options_that_are_refused(options: dict[str, object], told: str) -> None
 def test_an_unknown_option_is_a_wrong_argument() -> None:
     with pytest.raises(ValueError, match="no option"):
         ContainerOptions.of({"colour": 1})
+
+
+@pytest.mark.parametrize("command", ["python -c 'a b'", ["python", "-c", "a b"]])
+def test_a_command_is_words_or_a_line(command: str | list[str]) -> None:
+    assert words(command) == ["python", "-c", "a b"]
 
 
 def test_options_become_arguments() -> None:

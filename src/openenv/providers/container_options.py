@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -44,7 +45,7 @@ class ContainerOptions:
     user: str | None = None
     network: str | None = None
     volumes: Mapping[str, str] = field(default_factory=dict)
-    command: Sequence[str] = ()
+    command: str | Sequence[str] = ()
     runtime: str | None = None
     gpus: str | None = None
     platform: str | None = None
@@ -65,6 +66,10 @@ class ContainerOptions:
                 f"network={chosen.network!r} publishes no port, so nobody could reach the server; "
                 "leave it out: the port is published on this machine's loopback alone"
             )
+        if not isinstance(chosen.volumes, Mapping):
+            raise ProviderError(
+                f'volumes are like {{"/here": "/there:ro"}}, got {chosen.volumes!r}'
+            )
         if chosen.pull not in ("missing", "always", "never"):
             raise ProviderError(f"pull is missing, always or never, got {chosen.pull!r}")
         return chosen
@@ -84,6 +89,11 @@ class ContainerOptions:
             *(f"--volume={here}:{there}" for here, there in self.volumes.items()),
             *(f"--cap-add={capability}" for capability in self.cap_add),
         ]
+
+
+def words(command: str | Sequence[str]) -> list[str]:
+    """A command's words, as a shell would tell them apart if it is one string."""
+    return shlex.split(command) if isinstance(command, str) else list(command)
 
 
 def limits(resources: Resources) -> list[str]:

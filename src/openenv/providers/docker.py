@@ -15,6 +15,7 @@ from openenv.providers.container_options import (
     ContainerOptions,
     limits,
     variables,
+    words,
 )
 from openenv.providers.engine import CALL_S, PULL_S, Engine, EngineName
 from openenv.providers.launch import Launch, refuse_fields
@@ -74,7 +75,7 @@ class Container(Running):
             *options.arguments(),
             *arguments,
             self._image,
-            *options.command,
+            *words(options.command),
             env=passed,
             check=False,
             finish_s=CALL_S,

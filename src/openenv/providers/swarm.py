@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from openenv.protocol.errors import NotAvailable, ProviderError
 from openenv.providers import leftovers, owner
-from openenv.providers.container_options import CONTAINER_PORT, variables
+from openenv.providers.container_options import CONTAINER_PORT, variables, words
 from openenv.providers.engine import Engine
 from openenv.providers.launch import Launch, refuse_fields, refuse_unknown
 from openenv.providers.peer import ContainerStarter
@@ -60,10 +59,6 @@ class SwarmOptions:
         if chosen.replicas < 1:
             raise ProviderError(f"replicas must be 1 or more, got {chosen.replicas}")
         return chosen
-
-    def words(self) -> list[str]:
-        """The command as its words."""
-        return shlex.split(self.command) if isinstance(self.command, str) else list(self.command)
 
     def publishing(self, port: int | None) -> list[str]:
         """The arguments that make the servers reachable."""
@@ -157,7 +152,7 @@ class DockerSwarmProvider(ContainerStarter):
             *(f"--label={name}={value}" for name, value in labels.items()),
             *arguments,
             launch.image or "",
-            *options.words(),
+            *words(options.command),
             env=passed,
             finish_s=60.0,
         )
