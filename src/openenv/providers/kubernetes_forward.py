@@ -141,11 +141,12 @@ class Forward:
             raise ClusterError(f"no pod of {self._workload.name} is ready")
         pod = self._pods[next(self._turns) % len(self._pods)]
         configuration = self._cluster.client.configuration
-        token = configuration.get_api_key_with_prefix("BearerToken", "authorization")
+        shown = configuration.auth_settings().values()
         host = configuration.host.rstrip("/").replace("http", "ws", 1)
         path = f"/api/v1/namespaces/{self._workload.namespace}/pods/{pod}/portforward"
         port = self._workload.options.container_port
-        return f"{host}{path}?ports={port}", {"Authorization": token} if token else {}
+        headers = {each["key"]: each["value"] for each in shown if each["in"] == "header"}
+        return f"{host}{path}?ports={port}", headers
 
 
 async def _end(tasks: Iterable[asyncio.Task[Any] | None]) -> None:

@@ -140,6 +140,15 @@ def step_times(url: str, count: int) -> list[float]:
     return sorted(times)
 
 
+def test_a_quiet_connection_stays(provider: KubernetesProvider) -> None:
+    """Longer than any ping of the forwarding may go unanswered."""
+    with launch(provider) as running:
+        with GenericEnvClient(running.url).sync() as client:
+            client.reset()
+            time.sleep(50)
+            client.step({"message": "still there"})
+
+
 INSIDE = """
 from openenv.client.generic import GenericEnvClient
 from openenv.providers.kubernetes import KubernetesProvider
