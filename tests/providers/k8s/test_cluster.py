@@ -142,11 +142,10 @@ def step_times(url: str, count: int) -> list[float]:
 
 def test_a_quiet_connection_stays(provider: KubernetesProvider) -> None:
     """Longer than any ping of the forwarding may go unanswered."""
-    with launch(provider) as running:
-        with GenericEnvClient(running.url).sync() as client:
-            client.reset()
-            time.sleep(50)
-            client.step({"message": "still there"})
+    with launch(provider) as running, GenericEnvClient(running.url).sync() as client:
+        client.reset()
+        time.sleep(50)
+        client.step({"message": "still there"})
 
 
 INSIDE = """
