@@ -17,6 +17,8 @@ from openenv.settings import tool_environ
 _ASSIGNMENT = re.compile(r"^((?:--?[\w-]+=)?[A-Za-z_]\w*)=.*$", re.DOTALL)
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _to_finish: set[subprocess.Popen[str]] = set()
+if hasattr(os, "register_at_fork"):  # they are not a forked child's to wait for
+    os.register_at_fork(after_in_child=_to_finish.clear)
 MAX_TOLD = 2000
 REAPED_S = 10.0
 """How long a tool that was killed may take to be gone."""
