@@ -113,7 +113,7 @@ def test_sessions_die_with_a_killed_zygote_and_what_it_left_is_swept_up(
 
 def _left_by(pid: int) -> list[Path]:
     parents = [tempfile.gettempdir(), *(each.parent for each in hierarchies())]
-    return [path for parent in parents for path in Path(parent).glob(f"openenv-{pid}-*")]
+    return [path for parent in parents for path in Path(parent).glob(f"openenv-session-{pid}-*")]
 
 
 def many(stage: Stage) -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from openenv.runtime.confine.cgroups import hierarchies, kill_all_in
 
-_NAME = re.compile(r"openenv-(\d+)-[0-9a-f]+")
+_NAME = re.compile(r"openenv-session-(\d+)-[0-9a-f]+")
 
 
 class Names:
@@ -31,7 +31,7 @@ class Names:
     @classmethod
     def new(cls) -> str:
         """One that nothing has."""
-        return f"openenv-{cls.owner or os.getpid()}-{secrets.token_hex(6)}"
+        return f"openenv-session-{cls.owner or os.getpid()}-{secrets.token_hex(6)}"
 
 
 def sweep() -> None:
