@@ -83,18 +83,20 @@ class Link(asyncio.Protocol):
 
         An answer that it may still give is let go.
         """
-        self.child_end.close()
         if self._opening is None:
-            self._own_end.close()
-            return
+            return self.close()
         await self._opening
         if not self._transport.is_closing():
             self._leaving = True
             self._transport.resume_reading()
             self._transport.write_eof()
+        return None
 
     def close(self) -> None:
-        """Gives up the socket, after a goodbye."""
+        """Gives up the socket."""
+        if self._opening is None:
+            self.child_end.close()
+            self._own_end.close()
         if self._transport is not None:
             self._transport.abort()
 

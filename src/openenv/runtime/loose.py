@@ -23,6 +23,7 @@ class Loose:
 
     def __init__(self) -> None:
         self.pid = 0
+        self._parent = os.getpid()
 
     def fork(self) -> int:
         """Like `os.fork`."""
@@ -36,6 +37,8 @@ class Loose:
         """In the child: its group is its own, and it dies with its parent."""
         os.setpgid(0, 0)
         die_with_parent()
+        if os.getppid() != self._parent:  # which has died before
+            os._exit(1)
 
     def kill(self) -> None:
         """Ends it and all in its group."""

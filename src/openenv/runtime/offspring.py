@@ -41,8 +41,12 @@ class Offspring:
     """
 
     def __init__(self) -> None:
-        self.stderr = Stderr()
         self.link = Link()
+        try:
+            self.stderr = Stderr()
+        except OSError:
+            self.link.close()
+            raise
         self.death: asyncio.Future[Death] = asyncio.get_running_loop().create_future()
         self._kill: Callable[[], None] | None = None
 

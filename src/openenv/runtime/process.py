@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from pydantic import ValidationError
 from pydantic_core import from_json
 
 from openenv.env.metadata import EnvironmentMetadata
@@ -39,11 +40,11 @@ class ProcessHost(Host):
         opening = await self._nursery.bear(child)
         answer = await self._exchange(opening)
         if answer.type != "ready":
-            raise EnvironmentFactoryError(self._name, answer.body.decode())
+            raise EnvironmentFactoryError(self._name, answer.body.decode(errors="replace"))
 
     def serve(self, request: Request) -> asyncio.Future[Reply]:
         """The reply, when the child has it."""
-        return asyncio.ensure_future(self._serve(request))
+        return asyncio.ensure_future(self._answer(encode_question(request)))
 
     async def card(self) -> EnvironmentMetadata:
         """What the environment tells about itself.
@@ -51,10 +52,13 @@ class ProcessHost(Host):
         Raises:
             SessionError: it tells nothing, or its process died of being asked.
         """
-        reply = await self._exchange(CARD_QUESTION)
+        reply = await self._answer(CARD_QUESTION)
         if reply.type == "error":
             raise SessionError.from_data(from_json(reply.body))
-        return EnvironmentMetadata.model_validate_json(reply.body)
+        try:
+            return EnvironmentMetadata.model_validate_json(reply.body)
+        except ValidationError:
+            raise self._lied() from None
 
     async def close(self) -> None:
         """Lets the child close its environment and end; a dead one is only collected."""
@@ -67,6 +71,7 @@ class ProcessHost(Host):
                 await asyncio.shield(child.death)
             await child.close()
         finally:
+            child.kill()  # where something went wrong; else it is dead
             child.let_go()
 
     def kill(self) -> bool:
@@ -75,8 +80,8 @@ class ProcessHost(Host):
             self._child.kill()
         return True
 
-    async def _serve(self, request: Request) -> Reply:
-        reply = await self._exchange(encode_question(request))
+    async def _answer(self, question: bytes) -> Reply:
+        reply = await self._exchange(question)
         if reply.type == "ready" or not is_object(reply):
             raise self._lied()
         return reply

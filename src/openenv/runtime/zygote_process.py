@@ -7,6 +7,7 @@ it runs nothing of the environment but its imports.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import select
@@ -181,6 +182,8 @@ class Parent:
     def _fork(self, session: int, descriptors: list[int]) -> None:
         cell, self._spare = self._spare, None
         try:
+            if len(descriptors) < DESCRIPTORS:
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
             cell = cell or self._open_cell()
             pid = cell.fork()
         except (OSError, ConfineError) as error:
@@ -270,8 +273,9 @@ class Parent:
         overtime = cell.pid in self._overtime or code == -signal.SIGXCPU
         self._overtime.discard(cell.pid)
         limit = ""
-        if self._sandbox is not None:
-            limit = self._sandbox.limit_reached(cell.usage(), overtime=overtime)
+        with suppress(OSError):  # its control group is gone
+            if self._sandbox is not None:
+                limit = self._sandbox.limit_reached(cell.usage(), overtime=overtime)
         self._tell(Event(News.DIED, session, code, limit))
         self._close(cell)
 
