@@ -101,7 +101,7 @@ class _Wait:
                 if problem and self._is_hopeless(problem):
                     raise ProviderError(self._told(str(problem), problem, found))
                 if time.monotonic() >= deadline:
-                    what = f"no {wanted} within {self._timeout_s:g} s: {summary(found)}"
+                    what = f"waited {self._timeout_s:g} s for {wanted}: {summary(found)}"
                     raise NotReady(self._told(what, problem, found))
         finally:
             watched.close()
@@ -132,7 +132,8 @@ class _Wait:
         pod = problem.pod if problem else next(iter(waiting), "")
         text = ""
         with suppress(ClusterError):  # the account may not read events, or logs
-            lines += _events(self._cluster, pod) if pod else []
+            events = _events(self._cluster, pod) if pod else []
+            lines += [f"  {event}" for event in events if event not in what]
         with suppress(ClusterError):
             if problem and problem.crashed:
                 text = _log(self._cluster, pod, LOG_LINES, previous=True)
@@ -152,7 +153,8 @@ def _events(cluster: Cluster, pod: str) -> list[str]:
     warnings = f"type=Warning,involvedObject.name={pod}"
     found = cluster.list("Event", fields=warnings)["items"]
     found.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
-    return [f"  {event.get('reason')}: {event.get('message')}" for event in found[-_EVENTS_TOLD:]]
+    texts = dict.fromkeys(f"{event.get('reason')}: {event.get('message')}" for event in found)
+    return list(texts)[-_EVENTS_TOLD:]
 
 
 def _log(cluster: Cluster, pod: str, lines: int, *, previous: bool = False) -> str:

@@ -9,6 +9,7 @@ from openenv.providers.kubernetes_manifests import LAUNCH, Json
 
 UNSCHEDULABLE = "Unschedulable"
 OUT_OF_MEMORY = "OOMKilled"
+QUOTA = "ask for less, or delete what is not needed"
 _WAYS_OUT = {
     "ErrImagePull": "push the image, or load it into every node and set image_pull_policy=Never",
     "ErrImageNeverPull": "load the image into every node, or let nodes pull it: image_pull_policy",
@@ -18,7 +19,6 @@ _WAYS_OUT = {
     OUT_OF_MEMORY: "give it more memory",
     UNSCHEDULABLE: "ask for less, add a node, or raise schedule_timeout_s where nodes are added "
     "by themselves",
-    "FailedCreate": "ask for less, or delete what is not needed",
 }
 _WAYS_OUT["ImagePullBackOff"] = _WAYS_OUT["ErrImagePull"]
 _NEVER_STARTS = frozenset(
@@ -56,8 +56,8 @@ class Problem:
     def __str__(self) -> str:
         where = f"pod {self.pod}: " if self.pod else ""
         text = f": {self.message}" if self.message else ""
-        way_out = f"; {_WAYS_OUT[self.reason]}" if self.reason in _WAYS_OUT else ""
-        return f"{where}{self.reason}{text}{way_out}"
+        way_out = QUOTA if "exceeded quota" in self.message else _WAYS_OUT.get(self.reason, "")
+        return f"{where}{self.reason}{text}{'; ' if way_out else ''}{way_out}"
 
 
 def is_ready(pod: Json) -> bool:

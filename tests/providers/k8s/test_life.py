@@ -98,7 +98,7 @@ def test_a_lost_pod_is_replaced_and_found(double: Double, provider: KubernetesPr
         ("crash:1", r"CrashLoopBackOff: .*exit code 1(.|\n)*ModuleNotFoundError"),
         ("oom:1", "OOMKilled: .*exit code 137.*; give it more memory"),
         ("big:1", "Unschedulable: 0/2 nodes are available: 2 Insufficient memory"),
-        ("quota:1", "FailedCreate: .*exceeded quota"),
+        ("quota:1", "FailedCreate: .*exceeded quota.*; ask for less"),
     ],
 )
 def test_what_will_never_run_is_told_at_once(
@@ -117,7 +117,7 @@ def test_what_was_killed_once_and_runs_again_is_well(provider: KubernetesProvide
 
 def test_what_does_not_become_ready_in_time(double: Double, provider: KubernetesProvider) -> None:
     with pytest.raises(
-        NotReady, match="no 1 ready pod.* within 0.3 s: slow-.* is Running, not ready"
+        NotReady, match=r"waited 0.3 s for 1 ready pod\(s\): slow-.* is Running, not ready"
     ):
         provider.launch(Launch(image="slow:1", ready_timeout_s=0.3))
     assert double.world.left() == []
