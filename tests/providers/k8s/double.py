@@ -82,6 +82,7 @@ class Double:
         world: what is in it.
         faults: what goes wrong, each as often as it says.
         calls: what was asked, as `verb Kind`.
+        watched: is told of each call before it is done.
         forbidden: what the account may not do, as `verb Kind`.
         backend: the port where pods serve.
         port: its own.
@@ -91,6 +92,7 @@ class Double:
     faults: list[Fault] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     forbidden: set[str] = field(default_factory=set)
+    watched: Callable[[str], None] = lambda call: None
     backend: int = 0
     port: int = 0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -132,6 +134,7 @@ class Double:
         body = await reader.readexactly(int(headers.get("Content-Length", 0)))
         call = _call(method, target, headers, body)
         self.calls.append(f"{call.verb} {call.kind}")
+        self.watched(self.calls[-1])
         fault = self._fault(call)
         try:
             self._refuse(call, fault)

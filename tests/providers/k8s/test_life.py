@@ -231,6 +231,30 @@ TRAINER = {
 }
 
 
+LAUNCHING = """
+import sys
+from openenv.providers.kubernetes import KubernetesProvider
+from openenv.providers.launch import Launch
+launch = Launch(image="good:1", env_vars={"API_TOKEN": "secret"})
+KubernetesProvider(kubeconfig=sys.argv[1]).launch(launch)
+"""
+
+
+@pytest.mark.parametrize("call", ["create Deployment", "create Service", "watch Pod"])
+def test_a_trainer_that_is_killed_while_it_launches(
+    double: Double, provider: KubernetesProvider, tmp_path: Path, call: str
+) -> None:
+    config = double.kubeconfig(tmp_path)
+    with subprocess.Popen([sys.executable, "-c", LAUNCHING, config]) as trainer:
+        double.watched = lambda seen: trainer.kill() if seen == call else None
+        trainer.wait(50)
+    double.watched = lambda seen: None
+    eventually(lambda: any(name.startswith("Secret") for name in double.world.left()))
+    [reaped] = provider.reap()
+    assert reaped.startswith("good-")
+    eventually(lambda: double.world.left() == [])
+
+
 def test_what_a_killed_owner_left_is_reaped(
     double: Double, provider: KubernetesProvider, tmp_path: Path
 ) -> None:
