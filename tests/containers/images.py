@@ -39,7 +39,13 @@ def built(engine: Engine, tag: str, label: str, directory: Path) -> Iterator[str
     Containers have the image's label.
     """
     engine.call(
-        "build", "--quiet", f"--label={label}", f"--tag={tag}", str(directory), timeout_s=300
+        "build",
+        "--quiet",
+        "--force-rm",
+        f"--label={label}",
+        f"--tag={tag}",
+        str(directory),
+        timeout_s=300,
     )
     try:
         yield tag

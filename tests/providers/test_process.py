@@ -109,6 +109,8 @@ def test_options_are_those_of_serve(tiny: Path) -> None:
         ({"project": None}, "serves a project"),
         ({"image": "i"}, "LocalDockerProvider runs images"),
         ({"resources": Resources(memory="1g")}, "cannot limit a process"),
+        ({"app": "a:b", "project": "/no/such"}, "could not be started: .*No such file"),
+        ({"env_vars": {"A": "\0"}}, "could not be started: embedded null byte"),
     ],
 )
 def test_what_it_cannot_do(tiny: Path, said: dict[str, Any], told: str) -> None:

@@ -63,18 +63,22 @@ class ServerProcess(Running):
 
         Raises:
             NotAvailable: not on this system.
+            ProviderError: its directory or a variable is wrong.
         """
         if os.name != "posix":
             raise NotAvailable("servers are started on Linux and macOS; use WSL or Docker here")
-        self._keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", keeper.__file__, f"{GRACE_S:g}", *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=server_environ({"PYTHONUNBUFFERED": "1", **env_vars}),
-            cwd=cwd,
-            start_new_session=True,
-        )
+        try:
+            self._keeper = subprocess.Popen(
+                [sys.executable, "-I", "-S", keeper.__file__, f"{GRACE_S:g}", *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=server_environ({"PYTHONUNBUFFERED": "1", **env_vars}),
+                cwd=cwd,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # no such directory, or no such value of a variable
+            raise ProviderError(f"{self._name} could not be started: {error}") from error
         assert isinstance(self._keeper.stdout, io.BufferedReader)
         self._tail = Tail(self._keeper.stdout, ADDRESS)
 
