@@ -134,6 +134,12 @@ def hard_link(world: World) -> bool:
     return True
 
 
+@attack("change the mode of the user's file")
+def change_mode(world: World) -> bool:
+    os.chmod(world.private, 0o644)
+    return True
+
+
 @attack("write to the host's /dev/shm")
 def write_shared_memory(world: World) -> bool:
     path = f"/dev/shm/{os.path.basename(world.public)}"
@@ -196,6 +202,16 @@ def inherited(world: World) -> bool:
 @attack("signal the server")
 def signal_server(world: World) -> bool:
     os.kill(reachable(world.server), 0)
+    return True
+
+
+@attack("change the server's limits and priority")
+def limit_server(world: World) -> bool:
+    pid = reachable(world.server)
+    with suppress(OSError):
+        os.sched_setaffinity(pid, os.sched_getaffinity(pid))
+        return True
+    resource.prlimit(pid, resource.RLIMIT_CORE, resource.getrlimit(resource.RLIMIT_CORE))
     return True
 
 

@@ -132,7 +132,12 @@ class Entrance:
                 landlock.restrict(self._allowed(), ports=network)
         if "seccomp" in self._features:
             with promised("seccomp"):
-                seccomp.filter_calls(sockets=network)
+                seccomp.filter_calls(sockets=network, others=self._is_among_itself())
+
+    def _is_among_itself(self) -> bool:
+        """Whether nothing in its reach but its own has the user that it is."""
+        hidden = "mountns" in self._features and "pidns" in self._features
+        return hidden or self._changes_user
 
     def _allowed(self) -> list[tuple[str, int]]:
         devices = [(f"/dev/{name}", landlock.DEVICE) for name in DEVICES]

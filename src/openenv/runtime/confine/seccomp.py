@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from types import MappingProxyType
 
@@ -42,6 +42,20 @@ DENIED = MappingProxyType(
     }
 )  # fmt: skip
 """The calls that fail with EPERM, with their numbers on x86-64 and on ARM64."""
+OF_OTHERS = MappingProxyType(
+    {
+        "chmod": (90, -1), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, -1),
+        "lchown": (94, -1), "fchownat": (260, 54), "utime": (132, -1), "utimes": (235, -1),
+        "futimesat": (261, -1), "utimensat": (280, 88), "setxattr": (188, 5),
+        "lsetxattr": (189, 6), "setxattrat": (463, 463), "removexattr": (197, 14),
+        "lremovexattr": (198, 15), "removexattrat": (466, 466),
+        "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
+        "sched_setparam": (142, 118), "sched_setattr": (314, 274), "setpriority": (141, 140),
+        "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    }
+)  # fmt: skip
+"""Calls that reach any file and process of the same user, and of which Landlock knows nothing."""
+_PRLIMIT = (302, 261)
 _CLONE, _CLONE3, _SOCKET, _IOCTL = (56, 220), (435, 435), (41, 198), (16, 29)
 _NAMESPACES = 0x7E020080
 """Every CLONE_NEW... flag: as `unshare` is denied, so is a clone that does the same."""
@@ -61,18 +75,20 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
-def filter_calls(*, sockets: bool) -> None:
+def filter_calls(*, sockets: bool, others: bool = True) -> None:
     """Denies this process and its children the dangerous calls, for good.
 
     After `no_new_privs`, or with privileges.
 
     Args:
         sockets: whether there may be any of the Internet or of Unix; without, only pairs.
+        others: whether it may change modes, priorities and limits: not where files and processes
+            that are not its own have the same user, and nothing else hides them.
 
     Raises:
         OSError: the kernel refuses.
     """
-    instructions = _compile(sockets)
+    instructions = _compile(sockets, others)
     program = _Program(len(instructions) // _INSTRUCTION.size, instructions)
     kernel.prctl(kernel.PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(program))
 
@@ -83,29 +99,38 @@ def is_known() -> bool:
 
 
 @cache
-def _compile(sockets: bool) -> bytes:
-    return b"".join(_instructions(_MACHINES.index(kernel.ARCHITECTURE), sockets))
+def _compile(sockets: bool, others: bool) -> bytes:
+    machine = _MACHINES.index(kernel.ARCHITECTURE)
+    denied = [*DENIED.values()] if others else [*DENIED.values(), *OF_OTHERS.values()]
+    decided_by_number = _by_number(machine, [numbers[machine] for numbers in denied])
+    decided_by_argument = _by_argument(machine, sockets, others)
+    allowed = _instruction(_RETURN, _ALLOW)
+    return b"".join((*decided_by_number, *decided_by_argument, allowed))
 
 
-def _instructions(machine: int, sockets: bool) -> Iterator[bytes]:
+def _by_number(machine: int, denied: Iterable[int]) -> Iterator[bytes]:
     yield _load(_ARCHITECTURE)
     yield from _if(_EQUAL, _ARCHITECTURES[_MACHINES[machine]], skip=True, then=_NO_CALL)
     yield _load(_NUMBER)
     if _MACHINES[machine] == "x86_64":
         yield from _if(_AT_LEAST, _X32, then=_NO_CALL)
     yield from _if(_EQUAL, _CLONE3[machine], then=_NO_CALL)  # libc then falls back on clone
-    for numbers in DENIED.values():
-        if numbers[machine] >= 0:
-            yield from _if(_EQUAL, numbers[machine], then=_PERMISSION)
-    yield from _of_call(
-        _CLONE[machine], _ARGUMENT_0, [*_if(_ANY_BIT, _NAMESPACES, then=_PERMISSION)], _ALLOW
-    )
+    for number in denied:
+        if number >= 0:
+            yield from _if(_EQUAL, number, then=_PERMISSION)
+
+
+def _by_argument(machine: int, sockets: bool, others: bool) -> Iterator[bytes]:
+    new = [*_if(_ANY_BIT, _NAMESPACES, then=_PERMISSION)]
+    yield from _of_call(_CLONE[machine], _ARGUMENT_0, new, _ALLOW)
     typed = [part for each in _TERMINAL_INPUT for part in _if(_EQUAL, each, then=_PERMISSION)]
     yield from _of_call(_IOCTL[machine], _ARGUMENT_1, typed, _ALLOW)
     families = (UNIX, INET, INET6, NETLINK) if sockets else ()
     opened = [part for each in families for part in _if(_EQUAL, each, then=_ALLOW)]
     yield from _of_call(_SOCKET[machine], _ARGUMENT_0, opened, _PERMISSION)
-    yield _instruction(_RETURN, _ALLOW)
+    if not others:
+        itself = [*_if(_EQUAL, 0, then=_ALLOW)]
+        yield from _of_call(_PRLIMIT[machine], _ARGUMENT_0, itself, _PERMISSION)
 
 
 def _of_call(number: int, argument: int, tests: list[bytes], otherwise: int) -> Iterator[bytes]:
