@@ -39,7 +39,8 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
             for awaited ones), `thread`, `process` (a hung or crashing step takes nobody with
             it), or `sandbox` (a process that is kept from the machine's files, network and other
             processes). `None` chooses: inline if the environment is async, else a thread.
-        NETWORK: in a sandbox: its sessions use this machine's network.
+        NETWORK: in a sandbox: its sessions use this machine's network, or reach the hosts that are
+            listed (`"pypi.org"`, `"*.example.org"`, `"example.org:8443"`) through a proxy.
         MEMORY_LIMIT: in a sandbox: bytes that a session may use.
         CPU_LIMIT: in a sandbox: seconds of CPU time after which a session ends.
     """
@@ -48,7 +49,7 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
     REQUIRES_SINGLE_THREAD_EXECUTOR: ClassVar[bool] = False
     REQUIRES_RESET: ClassVar[bool] = True
     HOST: ClassVar[HostKind | None] = None
-    NETWORK: ClassVar[bool] = False
+    NETWORK: ClassVar[bool | tuple[str, ...]] = False
     MEMORY_LIMIT: ClassVar[int] = 1 << 30
     CPU_LIMIT: ClassVar[float | None] = None
 

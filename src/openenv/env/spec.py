@@ -36,7 +36,7 @@ class Traits:
         host: where it wants to live, `None` for the default.
         reset_keywords: the keywords its reset takes, `None` for any.
         step_keywords: likewise for step.
-        network: it needs a network.
+        network: it needs a network, or these hosts.
         memory_limit: bytes that a session may use.
         cpu_limit: seconds of CPU time that a session may use, `None` for any.
     """
@@ -49,7 +49,7 @@ class Traits:
     host: HostKind | None
     reset_keywords: frozenset[str] | None
     step_keywords: frozenset[str] | None
-    network: bool = Environment.NETWORK
+    network: bool | tuple[str, ...] = Environment.NETWORK
     memory_limit: int = Environment.MEMORY_LIMIT
     cpu_limit: float | None = Environment.CPU_LIMIT
 

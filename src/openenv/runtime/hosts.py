@@ -13,7 +13,7 @@ from openenv.env.spec import AnyEnvironment, EnvSpec
 from openenv.protocol.errors import ConfigurationError, StepTimeout
 from openenv.runtime.birth import Birth
 from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
-from openenv.runtime.nursery import Nursery
+from openenv.runtime.nursery import FORKS, Nursery
 from openenv.runtime.plan import Plan
 from openenv.runtime.process import ProcessHost
 from openenv.runtime.session import closing
@@ -71,6 +71,10 @@ class Hosts:
         self._nursery: Nursery | None = None
         if self.kind in ("process", "sandbox"):
             plan = Plan.of(spec, tracebacks=housing.tracebacks)
+            if FORKS:
+                from openenv.runtime.confine import shield  # of Linux alone
+
+                shield()
             if self.kind == "sandbox":
                 from openenv.runtime.sandbox import Sandbox  # of Linux alone
 
@@ -124,6 +128,8 @@ class Hosts:
         """Ends what they shared; an instance that is closed is waited for so long."""
         if self._nursery is not None:
             await self._nursery.close()
+        if self._sandbox is not None:
+            self._sandbox.sweep()
         if self._spec.shared:
             await self._close_shared(grace_s)
         if self._shared_worker is not None:

@@ -11,14 +11,15 @@ from typing import NoReturn
 
 from openenv.runtime.child import die_with_parent
 from openenv.runtime.confine import Usage
+from openenv.runtime.confine.keeper import keep_session
 from openenv.runtime.watch import kill_group
 
 
 class Loose:
-    """A child that leads a group: what it starts ends with it, unless that leaves the group.
+    """A session whose processes end with it, and nothing more.
 
     Attributes:
-        pid: its process; 0 until `fork`, and in the child.
+        pid: its keeper's, which leads a group; 0 until `fork`, and in the child.
     """
 
     def __init__(self) -> None:
@@ -34,11 +35,12 @@ class Loose:
         return self.pid
 
     def enter(self, keep: Collection[int] = ()) -> None:
-        """In the child: its group is its own, and it dies with its parent."""
+        """In the child: dies with its parent, and goes on in a child that a keeper looks after."""
         os.setpgid(0, 0)
         die_with_parent()
         if os.getppid() != self._parent:  # which has died before
             os._exit(1)
+        keep_session(is_first=False)
 
     def kill(self) -> None:
         """Ends it and all in its group."""
@@ -50,22 +52,6 @@ class Loose:
 
     def close(self) -> None:
         """There is nothing to give back."""
-
-
-def reap_loose(known: Collection[int]) -> dict[int, int]:
-    """Collects the children that have ended, and kills what is left of the groups of the known.
-
-    Returns:
-        The exit code of each; minus the signal's number if one killed it.
-    """
-    ended = {}
-    with suppress(ChildProcessError):
-        while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            pid = found.si_pid
-            if pid in known:
-                kill_group(pid)  # while nobody else can have its number
-            ended[pid] = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    return ended
 
 
 def exit_after(live: Callable[[], None]) -> NoReturn:

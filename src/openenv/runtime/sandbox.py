@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from openenv.env.spec import EnvSpec
@@ -17,7 +16,9 @@ from openenv.runtime.confine import (
     Features,
     Isolation,
     Usage,
+    may_show,
     probe,
+    sweep,
 )
 from openenv.runtime.plan import Plan
 
@@ -64,13 +65,17 @@ class Sandbox:
     def report(self) -> dict[str, Any]:
         """What of it is in force, for `/health`."""
         features = self.features
-        if self.confinement.network:
+        if self.confinement.shares_network:
             features = features.without(["netns"], "the environment declares NETWORK = True")
         return {
             "level": features.level,
             "in_force": list(features.available),
             "missing": dict(features.missing),
         }
+
+    def sweep(self) -> None:
+        """Removes what sessions have left whose zygote was killed."""
+        sweep()
 
     def refuse(self, applied: Applied) -> ConfineError | None:
         """Why a session must not run that is confined by no more than this."""
@@ -120,9 +125,7 @@ def _size(count: int) -> str:
 
 def _code(plan: Plan) -> Iterable[str]:
     """Where the environment's code lies: directories of modules, but none that hold much else."""
-    home = Path.home()
-    hidden = {home, *home.parents, *map(Path, ("/", "/root", "/home", "/tmp", "/etc", "/var"))}
     for entry in [*plan.path, *plan.files.values(), plan.main[1] or ""]:
-        path = Path(os.path.abspath(entry))
-        if entry and path.exists() and path not in hidden:
-            yield str(path)
+        path = os.path.abspath(entry)
+        if entry and may_show(path):
+            yield path

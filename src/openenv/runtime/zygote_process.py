@@ -25,9 +25,9 @@ from pathlib import Path
 from openenv.env.spec import EnvSpec
 from openenv.runtime.birth import Birth
 from openenv.runtime.child import converse, die_with_parent, mute_stdio, why_not
-from openenv.runtime.confine import Cell, ConfineError, prepare, reap
+from openenv.runtime.confine import Cell, ConfineError, Features, prepare, reap
 from openenv.runtime.host import SessionFactory, session_factory
-from openenv.runtime.loose import Loose, exit_after, reap_loose
+from openenv.runtime.loose import Loose, exit_after
 from openenv.runtime.overtime import cpu_seconds
 from openenv.runtime.sandbox import Sandbox
 from openenv.runtime.session import Session
@@ -50,8 +50,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
     birth = Birth.decode(_read(control, int.from_bytes(_read(control, 4), "big")))
-    if birth.sandbox is not None:
-        prepare(birth.sandbox.features)
+    prepare(Features() if birth.sandbox is None else birth.sandbox.features)
     try:
         make = _preload(birth) if birth.preload else partial(_make_anew, birth)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # told to the server
@@ -260,11 +259,7 @@ class Parent:
 
     def _collect(self) -> None:
         """Tells of those that have died; what they had started dies with them."""
-        if self._sandbox is None:
-            ended = reap_loose(self._cells)
-        else:
-            ended = reap(self._cells.keys() | self._own)
-        for pid, code in ended.items():
+        for pid, code in reap(self._cells.keys() | self._own).items():
             if pid in self._cells:
                 self._buried(self._cells.pop(pid), code)
 
