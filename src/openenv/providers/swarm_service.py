@@ -20,6 +20,7 @@ FAILURES = 3
 REMOVAL_S = 60.0
 LOG_S = 10.0
 PAUSE_S = 0.2
+ANSWER_S = 2.0
 
 
 class SwarmService(Running):
@@ -118,7 +119,7 @@ class SwarmService(Running):
             return []
         urls = self.urls() if self._endpoint_mode == "ingress" else self._addresses(running)
         for url in urls:
-            if answer := ask(url):
+            if answer := ask(url, ANSWER_S):
                 self._lacking += f", but of {url}/health, {answer}"
                 return []
         return urls
