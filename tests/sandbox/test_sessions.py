@@ -2,11 +2,14 @@
 
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
 import tempfile
 import threading
+from multiprocessing import get_context
+from multiprocessing.synchronize import Lock
 from pathlib import Path
 
 import pytest
@@ -38,10 +41,21 @@ def serve_itself(applied: Applied) -> str:
     return "served"
 
 
+def use_a_terminal(applied: Applied) -> str:
+    Lock(ctx=get_context())  # a semaphore in /dev/shm
+    own_end, its_end = pty.openpty()
+    code = "test -t 0 && stty size <&0 >/dev/null && echo a terminal"
+    shell = subprocess.run(["/bin/sh", "-c", code], stdin=its_end, stdout=its_end, check=False)
+    assert shell.returncode == 0, shell
+    return os.read(own_end, 100).decode().strip()
+
+
 def plain_life(stage: Stage) -> None:
     said = stage.run(say_hello).said
     assert said.startswith("hello from /"), said
     expect(stage.run(use_python), "42\n")
+    if "mountns" in stage.features:
+        expect(stage.run(use_a_terminal), "a terminal")
     if "netns" in stage.features:
         expect(stage.run(serve_itself), "served")
 

@@ -12,7 +12,7 @@ from openenv.runtime.confine.features import FEATURES, Features
 from openenv.runtime.confine.keeper import keep_session
 from openenv.runtime.confine.layout import layout_of
 from openenv.runtime.confine.namespaces import FLAGS, enter_namespaces, enter_user_namespace
-from openenv.runtime.confine.root import DEVICES, WRITABLE, enter_new_root
+from openenv.runtime.confine.root import DEVICES, TERMINALS, WRITABLE, enter_new_root
 
 PROCESS_FILES = (
     "cpuinfo",
@@ -143,7 +143,8 @@ class Entrance:
         devices = [(f"/dev/{name}", landlock.DEVICE) for name in DEVICES]
         if "mountns" in self._features:
             writable = [(path, landlock.WRITE) for path, _ in WRITABLE]
-            return [("/", landlock.READ), *writable, *devices]
+            terminals = (TERMINALS, landlock.TERMINAL)
+            return [("/", landlock.READ), *writable, *devices, terminals]
         places = [(path, landlock.READ) for path in layout_of(self._confinement).places]
         processes = [(f"/proc/{name}", landlock.READ) for name in PROCESS_FILES]
         return [*places, *processes, (self._home, landlock.WRITE), *devices]

@@ -19,6 +19,7 @@ _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
 """How many rights over files are known, from which version of Landlock on."""
 READ = _EXECUTE | _READ_FILE | _READ_DIR
 DEVICE = _READ_FILE | _WRITE_FILE
+TERMINAL = DEVICE | _READ_DIR | _IOCTL_DEVICE
 WRITE = (1 << 15) - 1 - _MAKE_CHARACTER - _MAKE_BLOCK
 _BIND_AND_CONNECT = 0b11
 _SOCKETS_AND_SIGNALS = 0b11
@@ -51,7 +52,8 @@ def restrict(allowed: Iterable[tuple[str, int]], *, ports: bool) -> None:
     version 6. After `no_new_privs`, or with privileges.
 
     Args:
-        allowed: paths, each with `READ`, `WRITE` or `DEVICE`; those out of reach are left out.
+        allowed: paths, each with `READ`, `WRITE`, `DEVICE` or `TERMINAL`; those out of reach are
+            left out.
         ports: whether TCP stays allowed.
 
     Raises:

@@ -14,7 +14,12 @@ OLD = "/.old"
 HOME = "/home/session"
 WRITABLE = (("/tmp", 0o1777), ("/dev/shm", 0o1777), (HOME, 0o700))
 DEVICES = ("null", "zero", "full", "random", "urandom")
-DEVICE_LINKS = (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"))
+DEVICE_LINKS = (
+    *(("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")),
+    ("ptmx", "pts/ptmx"),
+)
+TERMINALS = "/dev/pts"
+"""Those that the session makes itself; it has none of the host's."""
 UNPRIVILEGED = kernel.MS_NOSUID | kernel.MS_NODEV
 CLOSED = kernel.MS_RDONLY | UNPRIVILEGED
 BYTES_PER_INODE = 4096
@@ -73,6 +78,14 @@ def _make_devices() -> None:
         path = f"/dev/{name}"
         _touch(path)
         kernel.mount(OLD + path, path, flags=kernel.MS_BIND)
+    os.mkdir(TERMINALS)
+    kernel.mount(
+        "devpts",
+        TERMINALS,
+        "devpts",
+        kernel.MS_NOSUID | kernel.MS_NOEXEC,
+        "newinstance,ptmxmode=0666,mode=620",
+    )
     for name, target in DEVICE_LINKS:
         os.symlink(target, f"/dev/{name}")
 
