@@ -84,7 +84,7 @@ def _make_devices() -> None:
         TERMINALS,
         "devpts",
         kernel.MS_NOSUID | kernel.MS_NOEXEC,
-        "newinstance,ptmxmode=0666,mode=620",
+        "newinstance,max=64,ptmxmode=0666,mode=620",
     )
     for name, target in DEVICE_LINKS:
         os.symlink(target, f"/dev/{name}")
