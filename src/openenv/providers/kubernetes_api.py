@@ -26,6 +26,7 @@ LONGEST_WISH_S = 30.0
 """The longest Retry-After that is waited for."""
 REQUEST_S = (5.0, 30.0)
 """How long connecting may take, and how long the server may say nothing."""
+_STRANGE = "CertificateVerifyFailed"
 _SUFFIX = {
     "Deployment": "deployment",
     "Event": "event",
@@ -45,7 +46,10 @@ class ClusterError(ProviderError):
         status: the HTTP status; 0 if no answer came.
         reason: the server's word for it, such as `AlreadyExists`.
         retry_after_s: how long the server asks to be left alone, in seconds.
+        sent: whether the request may have reached the server.
     """
+
+    sent = True
 
     def __init__(
         self, message: str, status: int = 0, reason: str = "", retry_after_s: float | None = None
@@ -58,6 +62,8 @@ class ClusterError(ProviderError):
     @property
     def passing(self) -> bool:
         """Whether the same request may succeed in a while."""
+        if self.reason == _STRANGE:
+            return False
         return self.status in (0, 429) or self.status >= 500
 
 
@@ -82,15 +88,15 @@ class Cluster:
         Raises:
             ClusterError: it was refused; `AlreadyExists` if there is another one of its name.
         """
-        attempts = 0
+        sent = False
 
         def create() -> Json:
-            nonlocal attempts
-            attempts += 1
+            nonlocal sent
             try:
                 return self._call("create", manifest["kind"], body=manifest)
             except ClusterError as error:
-                there = self._same(manifest) if error.status == 409 and attempts > 1 else None
+                there = self._same(manifest) if error.status == 409 and sent else None
+                sent = error.sent = sent or error.sent
                 if there is None:
                     raise
                 return there
@@ -241,15 +247,29 @@ class Cluster:
         try:
             response = call(*args, _preload_content=False, **options)
         except ApiException as error:
-            raise refusal(error.status or 0, error.body or error.reason, error.headers) from None
+            if not error.status:  # of TLS
+                raise unreachable(error.reason) from None
+            raise refusal(error.status, error.body or error.reason, error.headers) from None
         except HTTPError as error:
-            raise ClusterError(f"the cluster's API server cannot be reached: {error}") from None
+            raise unreachable(error) from None
         except ValueError as error:  # the client's own look at what is sent
             raise ClusterError(f"this is no object of Kubernetes: {error}", 422) from None
         if 200 <= response.status < 300:
             return response
         with response:
             raise refusal(response.status, response.data, response.headers)
+
+
+def unreachable(cause: object) -> ClusterError:
+    """The error of a request without an answer."""
+    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+
+    strange = "certificate verify failed" in str(cause).lower()
+    error = ClusterError(
+        f"the cluster's API server cannot be reached: {cause}", reason=_STRANGE if strange else ""
+    )
+    error.sent = not strange and not isinstance(cause, (ConnectTimeoutError, NewConnectionError))
+    return error
 
 
 def refusal(status: int, body: bytes | str | None, headers: Any = None) -> ClusterError:

@@ -58,9 +58,9 @@ class Objects:
         try:
             created = self._cluster.create(manifest)
         except ClusterError as error:
-            if error.status not in (0, 504):
+            if error.status not in (0, 504) or not error.sent:
                 self._unanswered = None
-            if 400 <= error.status < 500:
+            if 400 <= error.status < 500 or not error.sent:
                 self._made.remove(made)
             raise
         self._unanswered = None

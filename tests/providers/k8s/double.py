@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import socket
+import ssl
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -86,6 +87,8 @@ class Double:
         forbidden: what the account may not do, as `verb Kind`.
         backend: the port where pods serve.
         port: its own.
+        server: its address.
+        trust: what a kubeconfig says of its certificate.
     """
 
     world: World = field(default_factory=World)
@@ -95,6 +98,8 @@ class Double:
     watched: Callable[[str], None] = lambda call: None
     backend: int = 0
     port: int = 0
+    server: str = ""
+    trust: Json = field(default_factory=dict)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def act(self, change: Callable[[World], object]) -> None:
@@ -109,7 +114,7 @@ class Double:
         config = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{self.port}"}}],
+            "clusters": [{"name": "c", "cluster": {"server": self.server} | self.trust}],
             "users": [{"name": "u", "user": {"token": token}}],
             "contexts": [
                 {"name": "x", "context": {"cluster": "c", "user": "u", "namespace": "rl"}}
@@ -315,25 +320,40 @@ async def _chunk(writer: Any, event: Json) -> None:
     await writer.drain()
 
 
+def _tls(double: Double, certificate: tuple[Path, Path]) -> ssl.SSLContext:
+    double.server = f"https://localhost:{double.port}"
+    double.trust = {"certificate-authority": str(certificate[0])}
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    return context
+
+
 @contextmanager
-def api_double() -> Iterator[Double]:
-    """An API server of its own thread, until the block ends."""
+def api_double(certificate: tuple[Path, Path] | None = None) -> Iterator[Double]:
+    """An API server of its own thread, until the block ends.
+
+    Args:
+        certificate: for localhost, with its key, for one that speaks TLS.
+    """
     loop = asyncio.new_event_loop()
     ended = asyncio.Event()
     listening = socket.create_server(("127.0.0.1", 0))
     double = Double(port=listening.getsockname()[1])
+    double.server = f"http://127.0.0.1:{double.port}"
+    tls = _tls(double, certificate) if certificate else None
     double.world.later = lambda act: loop.call_soon_threadsafe(loop.call_later, BEAT_S, act)
     double.world.changed = double._changed.set
 
     async def run() -> None:
-        server = await asyncio.start_server(double.serve, sock=listening)
+        server = await asyncio.start_server(double.serve, sock=listening, ssl=tls)
         await ended.wait()
         server.close()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # a transport closes at the loop's next turn
+        for _ in range(5):  # a transport closes at the loop's next turns
+            await asyncio.sleep(0)
 
     thread = threading.Thread(target=loop.run_until_complete, args=(run(),), name="api-double")
     thread.start()

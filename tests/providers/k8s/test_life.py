@@ -1,5 +1,6 @@
 """A workload's whole life, through the official client, on an API double."""
 
+import socket
 import subprocess
 import sys
 from functools import partial
@@ -10,7 +11,7 @@ import pytest
 
 from openenv.client.generic import GenericEnvClient
 from openenv.protocol.errors import ConfigurationError, NotAvailable, NotReady, ProviderError
-from openenv.providers import owner
+from openenv.providers import cleanup, kubernetes_api, owner
 from openenv.providers.kubernetes import KubernetesProvider, KubernetesRunning
 from openenv.providers.kubernetes_api import ClusterError
 from openenv.providers.launch import Launch, Resources
@@ -198,6 +199,19 @@ def test_no_cluster(tmp_path: Path) -> None:
     broken.write_text("clusters: [")
     with pytest.raises(NotAvailable, match="there is no cluster to talk to"):
         KubernetesProvider(kubeconfig=str(broken)).cluster()
+
+
+def test_a_cluster_that_is_down(
+    double: Double, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kubernetes_api, "FIRST_PAUSE_S", 0.005)
+    before = dict(cleanup._running)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        double.server = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    provider = KubernetesProvider(kubeconfig=double.kubeconfig(tmp_path))
+    with pytest.raises(ClusterError, match="cannot be reached: .*refused"):
+        launch(provider, env_vars={"API_TOKEN": "secret"})
+    assert cleanup._running == before
 
 
 def test_no_client() -> None:
