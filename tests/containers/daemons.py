@@ -32,6 +32,10 @@ class Daemon:
     def start(self) -> None:
         self._script("up")
 
+    def send(self, number: int) -> None:
+        """Sends the daemon a signal, and waits for nothing."""
+        os.kill(int((self.home / "pid").read_text()), number)
+
     def stop(self, number: int = signal.SIGTERM) -> None:
         """Ends the daemon; what it keeps stays."""
         pid = int((self.home / "pid").read_text())

@@ -69,6 +69,26 @@ def test_a_container_whose_engine_was_restarted(
         assert containers(engine, f"label={LABEL}") == []
 
 
+def test_a_container_whose_engine_hangs(
+    daemon: Daemon, faulty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine("docker")
+    with built(engine, IMAGE, LABEL, faulty):
+        running = LocalDockerProvider().launch(Launch(image=IMAGE, ready_timeout_s=90))
+        with monkeypatch.context() as impatient:
+            impatient.setattr("openenv.providers.engine.PING_S", 1.0)
+            impatient.setattr("openenv.providers.docker.STOP_S", 1.0)
+            daemon.send(signal.SIGSTOP)
+            try:
+                for refused in (running.stop, LocalDockerProvider):
+                    with pytest.raises(NotAvailable, match="its daemon hangs"):
+                        refused()
+            finally:
+                daemon.send(signal.SIGCONT)
+        running.stop()
+        assert containers(engine, f"label={LABEL}") == []
+
+
 def test_an_engine_without_disk(faulty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with own_daemon(2, disk="300m") as daemon:
         monkeypatch.setenv("DOCKER_HOST", daemon.host)
