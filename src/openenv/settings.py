@@ -21,7 +21,7 @@
 | `OPENENV_MODE` | simulation | a server's mode: `simulation` or `production` |
 | `OPENENV_CLIENT_MODE` | simulation | a client's mode |
 | `OPENENV_CLIENT_TOKEN` | – | what a client shows to every server that it is pointed at |
-| `OPENENV_TRUST_REMOTE_CODE` | 0 | `1` lets environments be installed from the Hub without a question |
+| `OPENENV_TRUST_REMOTE_CODE` | 0 | `1` installs environments from the Hub unasked |
 """
 
 from __future__ import annotations

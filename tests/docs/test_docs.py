@@ -69,7 +69,8 @@ def test_the_settings_are_those_of_the_code() -> None:
     page = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
     told = {row[1]: row[0] for row in ROW.finditer(page)}
     documented = {row[1]: row[0] for row in ROW.finditer(settings.__doc__ or "")}
-    read = set(re.findall(r"\"((?:OPENENV_|MAX_|ENABLE_)[A-Z_]+)\"", Path(settings.__file__).read_text()))
+    code = Path(settings.__file__).read_text()
+    read = set(re.findall(r"\"((?:OPENENV_|MAX_|ENABLE_)[A-Z_]+)\"", code))
     assert told == documented
     assert set(documented) == read
 
