@@ -6,8 +6,9 @@ from collections.abc import Callable
 from itertools import cycle, islice
 from typing import Any
 
-from openenv.testing.fitting import DEEPEST, Json, Schema, misfits, resolve
+from openenv.testing.fitting import Json, Schema, misfits
 
+DEEPEST = 64
 WORDS = ("hello", "look", "one more", "42", "ünïcödé", "yes")
 _FORMATS = {
     "date": "2026-01-31",
@@ -41,7 +42,7 @@ def samples(schema: Schema, count: int) -> list[Any]:
     sampler = _Sampler(schema)
     try:
         made = [sampler.value(schema, number, "it") for number in range(count)]
-    except (AttributeError, LookupError, TypeError, OverflowError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
         raise NoSample(f"its schema is none: {error}") from error
     fitting = [value for value in made if not misfits(schema, value)]
     if not fitting:
@@ -62,7 +63,7 @@ class _Sampler:
         if not isinstance(schema, dict):
             return {}
         if "$ref" in schema:
-            return self.value(resolve(schema["$ref"], self._root), number, place, depth + 1)
+            return self.value(self._target(schema), number, place, depth + 1)
         if (listed := _listed(schema)) is not None:
             return listed[number % len(listed)]
         for keyword in ("anyOf", "oneOf", "allOf"):
@@ -70,6 +71,11 @@ class _Sampler:
                 chosen = choices[number % len(choices)]
                 return self.value(chosen, number // len(choices), place, depth + 1)
         return self._typed(schema, number, place, depth)
+
+    def _target(self, schema: Json) -> Any:
+        from openenv.testing.schema_validator import resolve
+
+        return resolve(schema["$ref"], self._root)
 
     def _typed(self, schema: Json, number: int, place: str, depth: int) -> Any:
         names = schema.get("type", "object")
@@ -105,7 +111,7 @@ class _Sampler:
     def _is_closed(self, schema: Any) -> bool:
         """Whether the values of an optional field can be listed."""
         if isinstance(schema, dict) and "$ref" in schema:
-            schema = resolve(schema["$ref"], self._root)
+            schema = self._target(schema)
         if not isinstance(schema, dict):
             return False
         bounded = schema.get("type") == "integer" and {"minimum", "maximum"} <= schema.keys()
