@@ -1,16 +1,20 @@
 # Each target works on a fresh checkout: scripts/venv installs what is missing, once.
 
-.PHONY: help test check format demo bench faults soak clean
+.PHONY: help test test-swarm test-k8s check format demo bench faults soak clean
 .DEFAULT_GOAL := help
 
 help: ## Say what can be made
-	@sed -n 's/^\([a-z]*\): ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\): ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 test: ## Run every check and every test
 	@scripts/venv dev
 	@scripts/venv peer
 	@scripts/check
 	@scripts/test
+
+test-swarm: ## Test the Swarm provider on three nodes, as root; about two minutes
+	@scripts/venv dev
+	@OPENENV_TEST_SWARM=1 scripts/test tests/containers/test_three_nodes.py
 
 check: ## Run the checks alone: format, lint, types, layers
 	@scripts/venv dev

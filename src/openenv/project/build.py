@@ -137,7 +137,7 @@ def parse_build_args(pairs: Sequence[str]) -> dict[str, str]:
 def _arguments(
     options: BuildOptions, manifest: Manifest, tag: str, context: BuildContext
 ) -> Iterator[str]:
-    yield from ("build", "--tag", tag, "--file", str(context.dockerfile))
+    yield from ("build", "--force-rm", "--tag", tag, "--file", str(context.dockerfile))
     if options.no_cache:
         yield "--no-cache"
     if options.network:
