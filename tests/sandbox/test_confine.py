@@ -3,11 +3,14 @@
 import json
 import os
 import pickle
+import subprocess
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from openenv.runtime import confine
 from openenv.runtime.confine import (
     FEATURES,
     Applied,
@@ -120,3 +123,15 @@ def enter_again(stage: Stage) -> None:
 @both
 def test_a_wall_that_cannot_be_put_up_is_an_error(who: str) -> None:
     play_scene(enter_again, who)
+
+
+def test_what_this_process_imports_the_survey_finds_too(tmp_path: Path) -> None:
+    """Whoever extends `sys.path` would otherwise be told that nothing confines here."""
+    code = (
+        "import sys; sys.path[:] = sys.argv[1:]; from openenv.runtime.confine import probe; "
+        "print(sorted(probe().available))"
+    )
+    path = [*sys.path, str(Path(confine.__file__).parents[3])]
+    bare = [sys.executable, "-I", "-S", "-c", code, *path]
+    found = subprocess.check_output(bare, text=True, cwd=tmp_path, timeout=60)
+    assert found == f"{sorted(probe().available)}\n"

@@ -43,14 +43,22 @@ def probe() -> Features:
     """What a session can be confined by here. Asked once, in a process that is thrown away."""
     if sys.platform != "linux":
         return Features(missing=dict.fromkeys(FEATURES, f"{sys.platform} is not Linux"))
-    command = [sys.executable, "-c", f"from {__name__} import main; main()"]
+    code = f"import sys; sys.path[:] = sys.argv[1:]; from {__name__} import main; main()"
     try:
         found = subprocess.run(
-            command, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S, check=True
+            [sys.executable, "-c", code, *sys.path],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=PATIENCE_S,
+            check=False,
+            text=True,
         )
         return Features(**json.loads(found.stdout))
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
-        return Features(missing=dict.fromkeys(FEATURES, f"it could not be found out: {error}"))
+    except (OSError, subprocess.SubprocessError) as error:
+        why = str(error)
+    except ValueError:
+        why = found.stderr[-200:]
+    return Features(missing=dict.fromkeys(FEATURES, f"it could not be found out: {why}"))
 
 
 def main() -> None:
