@@ -183,18 +183,10 @@ class Cluster:
         Raises:
             ClusterError: there are none.
         """
-
-        def read() -> str:
-            response = self._ask(
-                self._core.read_namespaced_pod_log,
-                pod,
-                self.namespace,
-                tail_lines=lines,
-                previous=previous,
-            )
-            return bytes(response.data).decode(errors="replace")
-
-        return patiently(read)
+        read = self._core.read_namespaced_pod_log
+        wanted = {"tail_lines": lines, "previous": previous}
+        body = patiently(lambda: self._read(read, pod, self.namespace, **wanted))
+        return body.decode(errors="replace")
 
     def watch(self, kind: str, labels: dict[str, str], version: str, window_s: int) -> Any:
         """The response whose lines are what happens to objects of a kind from a version on.
@@ -235,8 +227,25 @@ class Cluster:
 
     def _call(self, verb: str, kind: str, *args: str, **options: Any) -> Json:
         call = getattr(self._of(kind), f"{verb}_namespaced_{_SUFFIX[kind]}")
-        answer: Json = json.loads(self._ask(call, *args, self.namespace, **options).data)
+        body = self._read(call, *args, self.namespace, **options)
+        try:
+            answer: Json = json.loads(body)
+        except ValueError:
+            raise ClusterError(
+                f"what answers at {self.client.configuration.host} is no API server of Kubernetes: "
+                f"{body[:200]!r}",
+                200,
+            ) from None
         return answer
+
+    def _read(self, call: Callable[..., Any], *args: str, **options: Any) -> bytes:
+        """The whole body of one request's answer."""
+        from urllib3.exceptions import HTTPError
+
+        try:
+            return bytes(self._ask(call, *args, **options).data)
+        except HTTPError as error:  # cut off in the middle of it
+            raise unreachable(error) from None
 
     def _ask(self, call: Callable[..., Any], *args: str, **options: Any) -> Any:
         """The raw response of one request, if it is a good one."""

@@ -43,7 +43,8 @@ class Fault:
         verb: `create`, `read`, `list`, `watch`, `patch`, `replace`, `delete`, `log`.
         kind: such as `Pod`; empty is any.
         what: a status; `drop` (cut before it is done), `lose` (done, and cut before the answer),
-            `late` (cut, and done a while later);
+            `late` (cut, and done a while later), `half` (done, and cut in mid-answer),
+            `page` (a proxy's page in the place of an answer);
             of a watch also `cut` (in the middle of an event), `end` (at once) and `error` (an
             event that says 410).
         times: how often.
@@ -148,10 +149,10 @@ class Double:
             elif call.verb == "watch":
                 await self._watch(call, fault, writer)
             else:
-                answer = self._do(call)
+                answer = self._do(call) if fault != "page" else "<html>Log in</html>"
                 if fault == "lose":
                     raise ConnectionError
-                await _send(writer, 200, answer)
+                await _send(writer, 200, answer, half=fault == "half")
         except Refusal as refusal:
             await _send(writer, refusal.status, refusal.body)
 
@@ -303,15 +304,17 @@ def _call(method: str, target: str, headers: Headers, body: bytes) -> Call:
     return Call(verb, kind, found["namespace"], found["name"], query, content, headers)
 
 
-async def _send(writer: Any, status: int, answer: Json | str) -> None:
+async def _send(writer: Any, status: int, answer: Json | str, *, half: bool = False) -> None:
     body = (answer if isinstance(answer, str) else json.dumps(answer)).encode()
     details = answer.get("details", {}) if isinstance(answer, dict) else {}
     wait = details.get("retryAfterSeconds")
     retry = f"Retry-After: {wait}\r\n" if wait else ""
     kind = "text/plain" if isinstance(answer, str) else "application/json"
     head = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n{retry}Content-Length: {len(body)}"
-    writer.write(f"{head}\r\n\r\n".encode() + body)
+    writer.write(f"{head}\r\n\r\n".encode() + (body[: len(body) // 2] if half else body))
     await writer.drain()
+    if half:
+        raise ConnectionError
 
 
 async def _chunk(writer: Any, event: Json) -> None:

@@ -32,7 +32,9 @@ PASSING = [
     *((verb, kind, "lose") for verb, kind in CALLS if verb not in ("list", "read", "watch")),
     ("create", "Deployment", 429),
     ("create", "Deployment", 500),
+    ("create", "Deployment", "half"),
     ("list", "Pod", "drop"),
+    ("list", "Pod", "half"),
     ("watch", "Pod", 429),
     ("watch", "Pod", "drop"),
 ]
@@ -93,6 +95,13 @@ def test_a_refusal_that_lasts_is_told_at_once(
         provider.launch(LAUNCH)
     assert double.world.left() == []
     assert double.calls.count("create Service") == 1
+
+
+def test_a_proxys_page_is_no_answer(double: Double, provider: KubernetesProvider) -> None:
+    double.faults = [Fault("create", "Deployment", "page")]
+    with pytest.raises(ClusterError, match="no API server of Kubernetes: b'<html>Log in"):
+        provider.launch(LAUNCH)
+    assert double.world.left() == []
 
 
 def test_rights_that_only_explanations_need(double: Double, provider: KubernetesProvider) -> None:
