@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -83,15 +84,16 @@ class Sandbox:
             return None
         return ConfineError(f"isolation='strict', but this session lacks {_list(applied.missing)}")
 
-    def limit_reached(self, usage: Usage, *, overtime: bool) -> str:
+    def limit_reached(self, usage: Usage, code: int, *, overtime: bool) -> str:
         """The limit that a session's process has died of, empty if it was none.
 
         Args:
             usage: what it has used.
+            code: its exit code.
             overtime: whether its CPU time was over.
         """
         limits = self.confinement
-        if usage.out_of_memory:
+        if usage.out_of_memory and code == -signal.SIGKILL:
             return f"its memory limit of {_size(limits.memory_bytes)} was reached"
         if overtime:
             return f"its limit of {limits.cpu_s:g} s of CPU time was reached"

@@ -270,7 +270,7 @@ class Parent:
         limit = ""
         with suppress(OSError):  # its control group is gone
             if self._sandbox is not None:
-                limit = self._sandbox.limit_reached(cell.usage(), overtime=overtime)
+                limit = self._sandbox.limit_reached(cell.usage(), code, overtime=overtime)
         self._tell(Event(News.DIED, session, code, limit))
         self._close(cell)
 
