@@ -119,7 +119,7 @@ def test_printing_asks_no_cluster(tmp_path: Path) -> None:
     assert container["env"] == [{"name": "MODE", "value": "fast"}]
     assert deployment["spec"]["replicas"] == 3
     assert {deployment["metadata"]["namespace"], service["metadata"]["namespace"]} == {"rl"}
-    as_json = json.loads(openenv("ghcr.io/me/echo:1", "--print", "--json").stdout)
+    as_json = json.loads(openenv("registry.example.org/me/echo:1", "--print", "--json").stdout)
     assert [manifest["kind"] for manifest in as_json] == ["Deployment", "Service"]
 
 

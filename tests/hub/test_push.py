@@ -95,7 +95,7 @@ def test_variables_are_only_set_where_there_is_a_space_of_one_s_own(project: Pat
     for options, expected in (
         ({}, {"A": "one"}),
         ({"create_pr": True}, {}),
-        ({"registry": "ghcr.io/me"}, {}),
+        ({"registry": "registry.example.org/me"}, {}),
     ):
         ready = prepare(PushOptions(directory=project, **options))
         assert ready.settings.variables == expected

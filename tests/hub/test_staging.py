@@ -311,7 +311,7 @@ def test_a_front_matter_that_is_no_docker_space_s(own: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("place", "name", "expected"),
     [
-        ("ghcr.io/me", "my_env", "ghcr.io/me/my_env"),
+        ("registry.example.org/me", "my_env", "registry.example.org/me/my_env"),
         ("localhost:5000/", "My Env", "localhost:5000/my_env"),
         ("docker.io/some-one/x", "émile", "docker.io/some-one/x/mile"),
         ("r", "–", "r/environment"),
@@ -321,7 +321,10 @@ def test_images_have_names_that_registries_take(place: str, name: str, expected:
     assert image_name(place, Manifest(name=name, app="server.app:app", port=8000)) == expected
 
 
-@pytest.mark.parametrize("place", ["https://ghcr.io/me", "ghcr.io/Me", "a b", "", "a//b", "-t x"])
+@pytest.mark.parametrize(
+    "place",
+    ["https://registry.example.org/me", "registry.example.org/Me", "a b", "", "a//b", "-t x"],
+)
 def test_registries_that_are_none(place: str) -> None:
     with pytest.raises(UsageProblem, match="--registry"):
         image_name(place, MANIFEST)

@@ -19,11 +19,11 @@ from openenv.providers.kubernetes_manifests import (
 from openenv.providers.launch import Resources
 
 VERSIONS = ("1.25", "1.28", "1.31", "1.34", "1.37")
-PLAIN = Workload(name="echo", namespace="rl", image="ghcr.io/me/echo:1")
+PLAIN = Workload(name="echo", namespace="rl", image="registry.example.org/me/echo:1")
 FULL = Workload(
     name="echo",
     namespace="rl",
-    image="ghcr.io/me/echo:1",
+    image="registry.example.org/me/echo:1",
     env_vars={"MODE": "fast", "API_TOKEN": "secret"},
     resources=Resources(memory="512m", cpus=1.5),
     options=PodOptions(
@@ -143,7 +143,7 @@ def test_what_is_no_size(text: str) -> None:
 @pytest.mark.parametrize(
     ("image", "name"),
     [
-        ("ghcr.io/me/Echo_Env:1.0", "echo-env"),
+        ("registry.example.org/me/Echo_Env:1.0", "echo-env"),
         ("localhost:5000/echo@sha256:abc", "echo"),
         ("2048", "env-2048"),
         ("x" * 90, "x" * 40),

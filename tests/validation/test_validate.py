@@ -141,7 +141,7 @@ def test_a_server_that_dies_is_told_of_with_the_end_of_its_log(tmp_path: Path) -
         ("HTTPS://example.org", "url", "https://example.org"),
         ("image:openenv-echo", "image", "openenv-echo"),
         ("openenv-echo:latest", "image", "openenv-echo:latest"),
-        ("ghcr.io/a/b:1.2", "image", "ghcr.io/a/b:1.2"),
+        ("registry.example.org/a/b:1.2", "image", "registry.example.org/a/b:1.2"),
         ("localhost:5000/a@sha256:" + "0" * 64, "image", "localhost:5000/a@sha256:" + "0" * 64),
         ("gym:CartPole-v1", "source", "gym:CartPole-v1"),
         (f"{__file__}:Echo", "source", f"{__file__}:Echo"),

@@ -40,7 +40,7 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
             it), or `sandbox` (a process that is kept from the machine's files, network and other
             processes). `None` chooses: inline if the environment is async, else a thread.
         NETWORK: in a sandbox: its sessions use this machine's network, or reach the hosts that are
-            listed (`"pypi.org"`, `"*.example.org"`, `"example.org:8443"`) through a proxy.
+            listed (`"data.example.org"`, `"*.example.org"`, `"example.org:8443"`) through a proxy.
         MEMORY_LIMIT: in a sandbox: bytes that a session may use.
         CPU_LIMIT: in a sandbox: seconds of CPU time after which a session ends.
     """

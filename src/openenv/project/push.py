@@ -28,7 +28,7 @@ class PushOptions:
     Attributes:
         directory: the environment's package.
         repo_id: the Space, as `name` or `namespace/name`; by default the manifest's name.
-        registry: push an image to this registry instead of a Space, as `ghcr.io/me`.
+        registry: push an image to this registry instead of a Space, as `registry.example.org/me`.
         base_image: what the Dockerfile is to build on.
         interface: whether the web interface is on; by default on a Space, and not in a registry.
         exclude: a file of globs that are not published.

@@ -20,7 +20,7 @@ _TOLD_CHARACTERS = 500
 
 
 def image_name(registry: str, manifest: Manifest) -> str:
-    """The image's name in a registry, as `ghcr.io/me/my_env`.
+    """The image's name in a registry, as `registry.example.org/me/my_env`.
 
     Raises:
         UsageProblem: the registry's name is none.
@@ -29,7 +29,7 @@ def image_name(registry: str, manifest: Manifest) -> str:
     if not _REGISTRY.fullmatch(place):
         raise UsageProblem(
             f"--registry {registry!r} is no registry; it takes a host and a path in small letters, "
-            "without https://, as ghcr.io/me"
+            "without https://, as registry.example.org/me"
         )
     name = re.sub(r"[^a-z0-9]+", "_", manifest.name.lower()).strip("_")
     return f"{place}/{name or 'environment'}"

@@ -221,6 +221,6 @@ def _taken(port: int | None, said: str) -> str:
 
 
 def _slug(image: str) -> str:
-    """The part of an image's name that people know: `ghcr.io/me/Echo:1` is `echo`."""
+    """The part of an image's name that people know: `example.org/me/Echo:1` is `echo`."""
     name = image.rpartition("/")[2].partition("@")[0].partition(":")[0].lower()
     return re.sub(r"[^a-z0-9]+", "-", name).strip("-").removeprefix("openenv-")[:40] or "env"

@@ -1,7 +1,7 @@
 """KubernetesProvider: environments in a cluster, as a Deployment with a Service.
 
-`KubernetesProvider().launch(Launch(image="ghcr.io/me/echo:1"))` needs `openenv-core[kubernetes]`
-and what `kubectl` needs: a kubeconfig, or a pod's service account.
+`KubernetesProvider().launch(Launch(image="example.org/me/echo:1"))` needs
+`openenv-core[kubernetes]` and what `kubectl` needs: a kubeconfig, or a pod's service account.
 """
 
 from __future__ import annotations

@@ -299,7 +299,7 @@ class Workload:
 
 
 def image_name(image: str) -> str:
-    """A name as Kubernetes takes it, made from an image's: `ghcr.io/me/Echo:1` is `echo`."""
+    """A name as Kubernetes takes it, made from an image's: `example.org/me/Echo:1` is `echo`."""
     bare = image.split("@", maxsplit=1)[0].rsplit("/", 1)[-1].split(":", maxsplit=1)[0].lower()
     slug = re.sub(r"[^a-z0-9]+", "-", bare).strip("-")[:40].rstrip("-")
     return slug if slug[:1].isalpha() else f"env-{slug}".rstrip("-")

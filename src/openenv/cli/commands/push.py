@@ -41,7 +41,7 @@ Interface = Annotated[bool, typer.Option("--interface", help="Switch the web int
 NoInterface = Annotated[bool, typer.Option("--no-interface", help="Leave it as it is.")]
 Registry = Annotated[
     str | None,
-    typer.Option(help="Build an image and push it here instead, as ghcr.io/me."),
+    typer.Option(help="Build an image and push it here instead, as registry.example.org/me."),
 ]
 CreatePr = Annotated[bool, typer.Option("--create-pr", help="Open a pull request on the Space.")]
 Exclude = Annotated[
