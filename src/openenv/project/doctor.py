@@ -112,6 +112,10 @@ def _version(distribution: str) -> str | None:
 
 
 def _sandbox() -> Finding:
+    if sys.platform == "win32":  # which lacks the modules to look with
+        return Finding(
+            "missing", "only Linux confines sessions", "run the server on Linux, or in WSL"
+        )
     from openenv.runtime.confine import FEATURES, probe
 
     features = probe()
