@@ -351,34 +351,6 @@ class TestScarcity:
             assert len(os.listdir(f"/proc/{zygote_of(sessions)}/fd")) < 10
 
 
-class TestElsewhere:
-    """Where nothing forks well, each session is started anew."""
-
-    @pytest.fixture(autouse=True)
-    def elsewhere(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("openenv.runtime.nursery.FORKS", False)
-
-    async def test_sessions_come_and_go(self) -> None:
-        mark, environ = marked()
-        async with serving(World, "process", environ=environ) as sessions:
-            seats = await asyncio.gather(*(sessions.open() for _ in range(2)))
-            pids = [(await step(seat, "pid")).value for seat in seats]
-            assert sorted(bearers(mark)) == sorted(pids)
-            crashed = await step(seats[0], "exit_at_once", 7)
-            assert (crashed.code, crashed.data["exit_code"]) == ("HOST_CRASHED", 7)
-            assert crashed.data["stderr"].endswith("last words\n")
-            assert (await step(seats[1], "echo", 1)).value == 1
-        await until(lambda: bearers(mark) == [])
-
-    async def test_a_call_that_hangs_is_killed_with_all_it_started(self) -> None:
-        mark, environ = marked()
-        async with serving(World, "process", environ=environ, step_timeout=0.3) as sessions:
-            seat = await sessions.open()
-            await step(seat, "spawn", SLEEP)
-            assert (await step(seat, "hang")).code == "STEP_TIMEOUT"
-            await until(lambda: bearers(mark) == [])
-
-
 DOOMED = """
 import asyncio, os, sys
 from openenv.env.spec import EnvSpec
