@@ -29,10 +29,12 @@ UNUSED_PATHS = re.compile(
     r"|^/usr/lib/python3\.\d+/(test|idlelib|turtledemo|tkinter|lib2to3|pydoc_data|config-)"
     r"|^/usr/lib/[^/]+-linux-gnu/(gconv|perl)"
 )
-USERS = (
-    "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
-)
-GROUPS = "root:x:0:\nnogroup:x:65534:\n"
+USERS = """\
+root:x:0:0:root:/root:/bin/sh
+nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
+env:x:1000:1000:env:/home/env:/bin/sh
+"""
+GROUPS = "root:x:0:\nnogroup:x:65534:\nenv:x:1000:\n"
 EPOCH = 1_700_000_000
 
 
