@@ -16,6 +16,10 @@ test-swarm: ## Test the Swarm provider on three nodes, as root; about two minute
 	@scripts/venv dev
 	@OPENENV_TEST_SWARM=1 scripts/test tests/containers/test_three_nodes.py
 
+test-k8s: ## Test the Kubernetes provider on a real cluster of two nodes, built first where missing, as root
+	@scripts/venv dev
+	@scripts/k8s/test
+
 check: ## Run the checks alone: format, lint, types, layers
 	@scripts/venv dev
 	@scripts/check
