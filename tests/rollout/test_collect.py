@@ -161,6 +161,18 @@ def test_a_record_that_was_cut_off_is_played_again(server: Served, tmp_path: Pat
     assert results.read_bytes() == whole
 
 
+def test_a_last_record_without_a_line_s_end_is_kept(tmp_path: Path) -> None:
+    serializer = RolloutSerializer(tmp_path)
+    serializer.results_path.write_bytes(b'{"episode_id": "ep-000001"}\n{"episode_id": "other"}')
+    assert serializer.collected_episode_ids() == {"ep-000001", "other"}
+    serializer.write_episode(
+        EpisodeRecord(
+            episode_id="ep-000002", messages=[], reward=0.0, done=True, tool_trace=[], metrics={}
+        )
+    )
+    assert serializer.collected_episode_ids() == {"ep-000001", "other", "ep-000002"}
+
+
 def test_without_resume_what_was_there_is_set_aside(server: Served, tmp_path: Path) -> None:
     collect(server, tmp_path, "-n", "1", *config(only="right"))
     before = records(tmp_path)
@@ -170,13 +182,19 @@ def test_without_resume_what_was_there_is_set_aside(server: Served, tmp_path: Pa
     assert [json.loads(line) for line in aside.read_text().splitlines()] == before
 
 
-def test_a_file_of_something_else_is_not_touched(server: Served, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [('{"episode_id": "a"}\n[1]\n', 2), ('{"score": 3}', 1), ("my only copy", 1)],
+)
+def test_a_file_of_something_else_is_not_touched(
+    server: Served, tmp_path: Path, content: str, line: int
+) -> None:
     results = tmp_path / "results.jsonl"
-    results.write_text('{"episode_id": "a"}\n[1]\n')
+    results.write_text(content)
     url = f"http://127.0.0.1:{server.port}"
     code, words = refused("walk", "--base-url", url, "-o", str(tmp_path))
-    assert (code, f"{results}:2 is no record" in words) == (1, True), words
-    assert results.read_text() == '{"episode_id": "a"}\n[1]\n'
+    assert (code, f"{results}:{line} is no record" in words) == (1, True), words
+    assert results.read_text() == content
 
 
 @pytest.mark.parametrize(

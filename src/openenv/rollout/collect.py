@@ -23,6 +23,8 @@ from openenv.protocol.errors import (
 
 RESULTS_FILENAME = "results.jsonl"
 METADATA_FILENAME = "metadata.json"
+_BEGINNING = b'{"episode_id": '
+"""What every record begins with."""
 
 Policy = Callable[[Json], Json]
 """What to do, by what is seen: both as plain dicts."""
@@ -91,11 +93,15 @@ class RolloutSerializer:
             content = self.results_path.read_bytes()
         except FileNotFoundError:
             return set()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            os.truncate(self.results_path, whole)
-        lines = enumerate(content[:whole].splitlines(), 1)
-        return {self._id_in(number, line) for number, line in lines if line.strip()}
+        *lines, last = content.split(b"\n")
+        found = {self._id_in(number, line) for number, line in enumerate(lines, 1) if line.strip()}
+        if _is_cut_off(last):
+            os.truncate(self.results_path, len(content) - len(last))
+        elif last.strip():
+            found.add(self._id_in(len(lines) + 1, last))
+            with self.results_path.open("ab") as results:
+                results.write(b"\n")
+        return found
 
     def write_episode(self, record: EpisodeRecord) -> None:
         """Appends a record, in one write."""
@@ -126,6 +132,17 @@ class RolloutSerializer:
                 f"{self.results_path}:{number} is no record of an episode; correct it, or begin "
                 "anew with --no-resume"
             ) from error
+
+
+def _is_cut_off(line: bytes) -> bool:
+    """Whether a line is the beginning of a record, and no more."""
+    if not line or not (line.startswith(_BEGINNING) or _BEGINNING.startswith(line)):
+        return False
+    try:
+        json.loads(line)
+    except ValueError:
+        return True
+    return False
 
 
 @dataclass(kw_only=True)
