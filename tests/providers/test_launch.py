@@ -22,6 +22,13 @@ def test_values_stay_off_the_command_line() -> None:
     assert passed == {"TOKEN": "a"}
 
 
+def test_what_only_begins_like_a_variable_of_the_engine_stays_off_it_too() -> None:
+    given = {"GOOGLE_API_KEY": "a", "GODADDY_SECRET": "b", "HOMEPAGE_TOKEN": "c"}
+    arguments, passed = variables({**given, "GOMAXPROCS": "1"})
+    assert arguments[0] == "--env=GOMAXPROCS=1"
+    assert passed == given
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

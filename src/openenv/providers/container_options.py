@@ -16,8 +16,8 @@ LOG_BYTES = "10m"
 """How much of a container's log the engine keeps."""
 
 _READ_BY_ENGINE = re.compile(
-    r"(PATH|HOME|TMPDIR|LD_.*|DOCKER_.*|CONTAINER.*|PODMAN_.*|BUILDAH_.*|XDG_.*|SSL_.*|GO.*"
-    r"|.*_PROXY|DBUS_.*)",
+    r"(PATH|HOME|TMPDIR|LD_.*|DOCKER_.*|CONTAINER.*|PODMAN_.*|BUILDAH_.*|XDG_.*|SSL_.*|DBUS_.*"
+    r"|.*_PROXY|GO(DEBUG|GC|MAXPROCS|MEMLIMIT|TRACEBACK|RACE|COVERDIR|ROOT))",
     re.IGNORECASE,
 )
 
