@@ -1,5 +1,6 @@
 """The command line as a whole: its exit codes, and what it costs to ask it for help."""
 
+import io
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openenv.cli import __main__ as command_line
+from openenv.cli.output import step
 
 OPENENV = [sys.executable, "-m", "openenv.cli"]
 
@@ -63,6 +65,31 @@ def test_an_error_without_words_is_told_by_its_name(
 
 
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs the CPU time of one child")
+class Terminal(io.TextIOWrapper):
+    """A terminal that knows few characters."""
+
+    def __init__(self) -> None:
+        self.shown = io.BytesIO()
+        super().__init__(self.shown, encoding="ascii", write_through=True)
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("title", ["validating http://[fe80::1]:8000", "building [/x]"])
+def test_a_terminal_shows_a_step_as_it_is_called(
+    monkeypatch: pytest.MonkeyPatch, title: str
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with step(title):
+        pass
+    shown = terminal.shown.getvalue().decode()
+    assert shown.count(title) > 1, shown  # under way, and done
+    assert "\\u" not in shown, shown
+
+
 def test_help_is_cheap() -> None:
     assert min(_cpu_seconds([*OPENENV, "--help"]) for _ in range(3)) <= 0.4
 

@@ -84,7 +84,8 @@ def _spinner(title: str) -> Iterator[None]:
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    described = TextColumn("{task.description}", markup=False)  # an address has brackets, too
+    columns = (SpinnerColumn("line"), described, TimeElapsedColumn())  # in every encoding
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         progress.add_task(title, total=None)
         yield
