@@ -242,7 +242,7 @@ class Parent:
             return
         self._last_look = time.monotonic()
         for pid, cell in self._cells.items():
-            if cpu_seconds(pid) > limit:
+            if _cpu_seconds(cell) > limit:
                 self._overtime.add(pid)
                 cell.kill()
 
@@ -283,6 +283,14 @@ class Parent:
     def _tell(self, event: Event) -> None:
         with suppress(ConnectionError):  # the server is gone, as we are about to read
             self._control.sendall(event.encode())
+
+
+def _cpu_seconds(cell: Cell | Loose) -> float:
+    """What a session has used; its control group knows also of processes that nobody collects."""
+    counted = None
+    with suppress(OSError):
+        counted = cell.usage().cpu_s
+    return cpu_seconds(cell.pid) if counted is None else counted
 
 
 def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
