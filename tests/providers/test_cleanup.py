@@ -12,7 +12,7 @@ from openenv.protocol.errors import ProviderError
 from openenv.providers.provider import Running
 
 class Told(Running):
-    def __init__(self, name, fails=False):
+    def __init__(self, name, fails=None):
         self.name, self.fails = name, fails
         super().__init__()
     def logs(self, lines=50):
@@ -23,7 +23,7 @@ class Told(Running):
         sys.stdout.write(f"stopped {self.name} by {'us' if os.getpid() == pid else 'a child'}\\n")
         sys.stdout.flush()
         if self.fails:
-            raise ProviderError("it hangs")
+            raise self.fails("it hangs")
 
 pid = os.getpid()
 """
@@ -67,19 +67,20 @@ def test_what_was_stopped_is_not_stopped_again() -> None:
     assert told("a = Told('a'); a.stop(); a.stop()") == ("stopped a by us\n", 0)
 
 
-def test_one_that_fails_keeps_no_other() -> None:
-    said, code = told("Told('a', fails=True); Told('b')")
-    assert said == "stopped a by us\nstopped b by us\n"
-    assert code == 0
+@pytest.mark.parametrize("error", ["ProviderError", "OSError"])
+@pytest.mark.parametrize(("end", "code"), [("", 0), ("os.kill(pid, signal.SIGTERM)", -15)])
+def test_one_that_fails_keeps_no_other(error: str, end: str, code: int) -> None:
+    program = f"Told('a', fails={error}); Told('b')\n{end}"
+    assert told(program) == ("stopped a by us\nstopped b by us\n", code)
 
 
 def test_one_that_could_not_be_stopped_can_be_tried_again() -> None:
     program = """
-a = Told('a', fails=True)
+a = Told('a', fails=ProviderError)
 try:
     a.stop()
 except ProviderError:
-    a.fails = False
+    a.fails = None
 a.stop()
 """
     assert told(program) == ("stopped a by us\n" * 2, 0)

@@ -8,18 +8,23 @@ seen the other way.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from types import TracebackType
 from typing import Any
 
 from typing_extensions import Self
 
-from openenv.protocol.errors import ConfigurationError, NotReady, ProviderError
+from openenv.protocol.errors import ConfigurationError
 from openenv.providers.health import wait_until_healthy
 from openenv.providers.launch import Launch, Resources
-from openenv.providers.provider import Provider, Running, unless_failed, when_healthy
+from openenv.providers.provider import (
+    Provider,
+    Running,
+    typed_errors,
+    unless_failed,
+    when_healthy,
+)
 
 
 class ContainerProvider(ABC):
@@ -185,7 +190,7 @@ class _ContainerAdapter(Provider):
 
     def launch(self, launch: Launch) -> Running:
         running = _Adapted(self._provider.stop_container)
-        with unless_failed(running), _told():
+        with unless_failed(running), typed_errors():
             running.url = self._provider.start_container(launch.image or "", **_arguments(launch))
             self._provider.wait_for_ready(running.url, timeout_s=launch.ready_timeout_s)
         return running
@@ -199,7 +204,7 @@ class _RuntimeAdapter(Provider):
 
     def launch(self, launch: Launch) -> Running:
         running = _Adapted(self._provider.stop)
-        with unless_failed(running), _told():
+        with unless_failed(running), typed_errors():
             running.url = self._provider.start(**_arguments(launch))
             self._provider.wait_for_ready(timeout_s=launch.ready_timeout_s)
         return running
@@ -219,23 +224,10 @@ class _Adapted(Running):
         return None
 
     def _end(self) -> None:
-        with _told():
-            self._stop()
+        self._stop()
 
 
 def _arguments(launch: Launch) -> dict[str, Any]:
     """What a launch gives to the older interfaces: only what was said."""
     said: dict[str, Any] = {"port": launch.port, "env_vars": dict(launch.env_vars) or None}
     return {name: value for name, value in said.items() if value is not None} | dict(launch.options)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """A block in which what somebody else's provider raises becomes a `ProviderError`."""
-    try:
-        yield
-    except ProviderError:
-        raise
-    except Exception as error:
-        kind = NotReady if isinstance(error, TimeoutError) else ProviderError
-        raise kind(str(error) or type(error).__name__) from error

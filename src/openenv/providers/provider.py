@@ -10,7 +10,7 @@ from types import TracebackType
 
 from typing_extensions import Self
 
-from openenv.protocol.errors import ProviderError
+from openenv.protocol.errors import NotReady, ProviderError
 from openenv.providers import cleanup
 from openenv.providers.health import wait_until_healthy
 from openenv.providers.launch import Launch
@@ -59,7 +59,8 @@ class Running(ABC):
         """
         with self._stopping:
             if not self._stopped:
-                self._end()
+                with typed_errors():
+                    self._end()
                 self._stopped = True
                 cleanup.forget(self)
 
@@ -139,3 +140,15 @@ def unless_failed(running: Running) -> Iterator[None]:
         with suppress(ProviderError):  # the first error is the one to tell
             running.stop()
         raise
+
+
+@contextmanager
+def typed_errors() -> Iterator[None]:
+    """A block in which whatever somebody else's provider raises becomes a `ProviderError`."""
+    try:
+        yield
+    except ProviderError:
+        raise
+    except Exception as error:
+        kind = NotReady if isinstance(error, TimeoutError) else ProviderError
+        raise kind(str(error) or type(error).__name__) from error
