@@ -163,6 +163,30 @@ def test_types_of_openenv_itself_need_no_class_of_the_file(tmp_path: Path) -> No
     assert "from openenv import Action as Action\n" in (made.path / "models.py").read_text()
 
 
+def test_imports_from_the_future_stay_the_first_ones(tmp_path: Path) -> None:
+    made = ejected(
+        tmp_path,
+        """
+        from __future__ import annotations
+
+        from openenv import Action, Environment, Observation
+
+        class Count(Observation):
+            number: int = 0
+
+        class Counting(Environment[Action, Count]):
+            def reset(self) -> Count:
+                return Count()
+
+            def step(self, action: Action) -> Count:
+                return Count(reward=0.0)
+        """,
+    )
+    models = (made.path / "models.py").read_text()
+    compile(models, "models.py", "exec")
+    assert "from openenv import Action as Action\n" in models
+
+
 def test_a_folder_with_one_file_is_as_good_as_the_file(tmp_path: Path) -> None:
     (tmp_path / "only").mkdir()
     (tmp_path / "only/walk.py").write_text(WALK)

@@ -135,11 +135,11 @@ def _halves(
     roots = {story.action, story.observation, *([story.state] if story.own_state else [])}
     local = {name for piece in pieces if not piece.is_import for name in piece.defines}
     module = f"{name.module}.models"
-    halves = halve(pieces, roots & local, environment.__name__, module)
     foreign = "".join(f"from openenv import {each} as {each}\n" for each in sorted(roots - local))
+    halves = halve(pieces, roots & local, environment.__name__, module, foreign)
     docstring = _MODELS_DOCSTRING.format(title=name.title)
     return {
-        "models.py": _ended(docstring + foreign + halves.models.lstrip("\n")),
+        "models.py": _ended(docstring + halves.models.lstrip("\n")),
         f"server/{name.module}_environment.py": _ended(halves.rest.lstrip("\n")),
     }
 

@@ -74,7 +74,9 @@ def chunks(source: str) -> list[Chunk]:
     return found
 
 
-def halve(pieces: list[Chunk], roots: Collection[str], never: str, module: str) -> Halves:
+def halve(
+    pieces: list[Chunk], roots: Collection[str], never: str, module: str, foreign: str = ""
+) -> Halves:
     """Cuts a file.
 
     Args:
@@ -82,6 +84,7 @@ def halve(pieces: list[Chunk], roots: Collection[str], never: str, module: str) 
         roots: the names of the types that go into the first half.
         never: a name that cannot go there: the environment's.
         module: the first half's module, which the second half imports from.
+        foreign: imports that the first half has besides.
 
     Raises:
         ProjectError: the types need what cannot be taken from the rest.
@@ -100,7 +103,7 @@ def halve(pieces: list[Chunk], roots: Collection[str], never: str, module: str) 
     idle = _names(piece for piece in body if _may_register(piece)) - _uses(body)
     rest = _assembled(body, second, _uses(second) | idle, line)
     return Halves(
-        models=_assembled(body, first, _uses(first)) if first else "",
+        models=_assembled(body, first, _uses(first), foreign) if first else foreign,
         rest="".join(piece.text for piece in docstring) + rest,
         shared=shared,
     )
