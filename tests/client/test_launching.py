@@ -21,6 +21,7 @@ from openenv import EnvClient, SessionLost
 from openenv.protocol.errors import (
     ConcurrentCall,
     ConfigurationError,
+    ConnectFailed,
     ModeError,
     NotReady,
     ProviderError,
@@ -224,6 +225,20 @@ def test_a_client_stops_what_its_provider_has_started(place: Place) -> None:
     assert (old.stops, place.servers()) == (1, [])
     with pytest.raises(ConfigurationError, match="cannot stop what answers"):
         WorldClient(base_url=url, provider=ProcessProvider())
+
+
+def test_a_provider_that_cannot_stop_hides_no_other_error() -> None:
+    class Clumsy:
+        def start_container(self, image: str) -> str:
+            raise AssertionError("it was started before")
+
+        def stop_container(self) -> None:
+            raise OSError("the door is stuck")
+
+    with pytest.raises(ConnectFailed):
+        WorldClient("http://127.0.0.1:9", provider=Clumsy(), connect_retries=0).sync().connect()
+    with pytest.raises(ProviderError, match="the door is stuck"):
+        WorldClient("http://127.0.0.1:9", provider=Clumsy()).sync().close()
 
 
 def test_disconnect_leaves_the_server_running(place: Place) -> None:

@@ -214,7 +214,14 @@ class _StartedElsewhere:
                 "provider, not both"
             )
         self.url = url
-        self.stop: Callable[[], None] = stop
+        self._stop: Callable[[], None] = stop
+
+    def stop(self) -> None:
+        """Stops it; nothing the second time, if its provider does so."""
+        from openenv.providers.provider import typed_errors
+
+        with typed_errors():
+            self._stop()
 
     def logs(self, lines: int = LAST_LINES) -> str:
         """None that could be had."""
