@@ -153,6 +153,8 @@ class TestPipes:
 class TestSecrets:
     async def test_a_child_never_sees_credentials(self, monkeypatch: pytest.MonkeyPatch) -> None:
         secrets = ["FAKE_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "MY_KEY"]
+        secrets += ["DB_PASS", "MYSQL_PWD", "GPG_PASSPHRASE", "GITHUB_PAT"]
+        secrets += ["AZURE_STORAGE_CONNECTION_STRING"]
         for name in [*secrets, "ASKED_FOR_TOKEN"]:
             monkeypatch.setenv(name, f"secret of {name}")
         monkeypatch.setenv("HARMLESS", "seen")
