@@ -153,6 +153,7 @@ def test_info_of_a_package_that_cannot_be_imported_tells_the_rest(tmp_path: Path
                 "required": [["a"], "b"],
             }
         },
+        {"action": {"properties": {"a": {"default": 1}}, "required": 5}},
         {"action": {"anyOf": "x", "oneOf": [1, {"anyOf": 7}], "title": None}},
     ],
 )

@@ -216,7 +216,7 @@ def field_lines(schema: Json) -> Iterator[str]:
     if isinstance(choices, list):
         yield "one of " + ", ".join(_type_of(choice) for choice in choices)
         return
-    required = schema.get("required") or ()
+    required = _required(schema)
     for name, field_schema in _properties(schema).items():
         if name in _COMMON:
             continue
@@ -231,6 +231,12 @@ def _properties(schema: Json) -> dict[str, Json]:
     found = schema.get("properties")
     fields = found if isinstance(found, dict) else {}
     return {name: value if isinstance(value, dict) else {} for name, value in fields.items()}
+
+
+def _required(schema: Json) -> list[str]:
+    """The names of the fields that a model must have."""
+    found = schema.get("required")
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 def _type_of(schema: Any) -> str:
@@ -253,12 +259,8 @@ def _type_of(schema: Any) -> str:
 def _sample(schema: Json) -> Json:
     """The fields that an action must have, with a value of their type."""
     values = {"string": "…", "integer": 0, "number": 0.0, "boolean": False, "array": []}
-    required = schema.get("required")
-    names = (
-        [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
-    )
     properties = _properties(schema)
-    return {name: _first(properties.get(name, {}), values) for name in names}
+    return {name: _first(properties.get(name, {}), values) for name in _required(schema)}
 
 
 def _first(schema: Json, values: Json) -> Any:
