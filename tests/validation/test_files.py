@@ -1,6 +1,7 @@
 """What a package's files say: its manifest's `validation:` block, its plan, how it is started."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,13 @@ def test_what_is_wrong_in_a_plan_is_told(tmp_path: Path, text: str, told: str) -
     with pytest.raises(PlanError) as error:
         read_plan(root / "validation" / "runtime.json")
     assert told in str(error.value)
+
+
+def test_a_file_whose_name_is_no_text_is_digested_too(tmp_path: Path) -> None:
+    root = package(tmp_path / "odd_env")
+    before = Target.named(str(root)).digest()
+    os.close(os.open(os.fsencode(root) + b"/\xff.txt", os.O_CREAT))
+    assert Target.named(str(root)).digest() != before
 
 
 def test_the_digest_is_that_of_the_sources_alone(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,7 +137,7 @@ class Target:
         for path in sorted(self.directory.rglob("*")):
             inside = path.relative_to(self.directory)
             if _is_source(inside) and path.is_file():
-                digest.update(f"{inside.as_posix()}\0".encode())
+                digest.update(os.fsencode(f"{inside.as_posix()}\0"))  # a name may be no text
                 digest.update(_digest(path))
         return digest.hexdigest()
 
