@@ -9,7 +9,7 @@ from openenv.core.containers.runtime import ContainerProvider, RuntimeProvider
 from openenv.env.environment import Environment
 from openenv.env.models import Action, Observation
 from openenv.protocol.errors import ConfigurationError, NotReady, ProviderError
-from openenv.providers import Launch, LocalDockerProvider, Provider, as_provider
+from openenv.providers import Launch, LocalDockerProvider, Provider, Resources, as_provider
 from tests.serving import serving
 
 
@@ -88,6 +88,26 @@ def test_a_runtime_provider_is_used_as_it_expects() -> None:
     with as_provider(local).launch(Launch(options={"workers": 2}, ready_timeout_s=9.0)):
         pass
     assert local.calls == [("start", None, None, {"workers": 2}), ("wait", 9.0), "stop"]
+
+
+def test_limits_reach_those_who_may_know_them_and_are_never_dropped() -> None:
+    cloud = Cloud("x")
+    limits = Resources(memory="512m", pids=None)
+    with as_provider(cloud).launch(Launch(image="i", resources=limits)):
+        assert cloud.calls[0] == ("start", "i", None, None, {"memory": "512m", "pids": None})
+
+
+@pytest.mark.parametrize(
+    ("provider", "launch", "refused"),
+    [
+        (Cloud("x"), Launch(image="i", project="p"), "Cloud has no use of project='p'"),
+        (Local("x"), Launch(image="i"), "Local has no use of image='i'"),
+    ],
+)
+def test_what_they_cannot_start_is_refused(provider: Any, launch: Launch, refused: str) -> None:
+    with pytest.raises(ProviderError, match=refused):
+        as_provider(provider).launch(launch)
+    assert provider.calls == []
 
 
 @pytest.mark.parametrize(

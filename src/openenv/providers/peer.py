@@ -17,7 +17,7 @@ from typing_extensions import Self
 
 from openenv.protocol.errors import ConfigurationError
 from openenv.providers.health import wait_until_healthy
-from openenv.providers.launch import Launch, Resources
+from openenv.providers.launch import Launch, Resources, refuse_fields
 from openenv.providers.provider import (
     Provider,
     Running,
@@ -189,6 +189,7 @@ class _ContainerAdapter(Provider):
         self._provider = provider
 
     def launch(self, launch: Launch) -> Running:
+        refuse_fields(launch, ("project", "app"), type(self._provider).__name__)
         running = _Adapted(self._provider.stop_container)
         with unless_failed(running), typed_errors():
             running.url = self._provider.start_container(launch.image or "", **_arguments(launch))
@@ -203,6 +204,7 @@ class _RuntimeAdapter(Provider):
         self._provider = provider
 
     def launch(self, launch: Launch) -> Running:
+        refuse_fields(launch, ("image", "project", "app"), type(self._provider).__name__)
         running = _Adapted(self._provider.stop)
         with unless_failed(running), typed_errors():
             running.url = self._provider.start(**_arguments(launch))
@@ -230,4 +232,9 @@ class _Adapted(Running):
 def _arguments(launch: Launch) -> dict[str, Any]:
     """What a launch gives to the older interfaces: only what was said."""
     said: dict[str, Any] = {"port": launch.port, "env_vars": dict(launch.env_vars) or None}
-    return {name: value for name, value in said.items() if value is not None} | dict(launch.options)
+    limits = {limit.name: getattr(launch.resources, limit.name) for limit in fields(Resources)}
+    return {
+        **{name: value for name, value in said.items() if value is not None},
+        **{name: value for name, value in limits.items() if value != getattr(Resources, name)},
+        **launch.options,
+    }
