@@ -189,6 +189,15 @@ def test_links_out_of_the_project_are_left_out(project: Path, tmp_path: Path) ->
     assert told == expected
 
 
+def test_links_into_folders_of_credentials_are_left_out(project: Path) -> None:
+    write(project, {"server/secrets/old/db.yaml": "", "secret/__init__.py": "", "secret/a.txt": ""})
+    (project / "db.yaml").symlink_to("server/secrets/old/db.yaml")
+    (project / "a.txt").symlink_to("secret/a.txt")
+    staging = stage(project)
+    assert paths(staging) == {*FILES, "secret/__init__.py", "secret/a.txt", "a.txt"}
+    assert {left.path for left in staging.left_out} == {"server/secrets", "db.yaml"}
+
+
 def test_folders_of_credentials_are_left_out_and_packages_are_not(project: Path) -> None:
     write(project, {"secrets/db.txt": "", "server/credentials/a/b.txt": ""})
     write(project, {"secret/__init__.py": "", "secret/a.txt": ""})

@@ -215,8 +215,12 @@ def _why_not(path: Path, root: Path) -> str | None:
         return "its name has characters that names should not have"
     if is_secret_name(path.name) or is_secret_name(target.name):
         return "its name says that it holds credentials"
-    if path.is_symlink() and not target.is_relative_to(root):
-        return "it is a link that leads out of the project"
+    if path.is_symlink():
+        if not target.is_relative_to(root):
+            return "it is a link that leads out of the project"
+        folders = target.relative_to(root).parents[:-1]
+        if any(_is_secret_folder(root / folder) for folder in folders):
+            return "it is a link into a folder of credentials"
     if not target.is_file():
         return "it is no regular file, or a link to none"
     return None
