@@ -107,6 +107,11 @@ def test_bad_names_and_pairs_exit_with_2(arguments: list[str]) -> None:
     assert exit_code == 2, words
 
 
+def test_a_bad_variable_is_told_by_the_name_of_its_option() -> None:
+    _, words = invoke("fork", SOURCE, "--set-env", "novalue")
+    assert "--set-env takes NAME=VALUE" in words, words
+
+
 @pytest.mark.timeout(60)
 def test_the_command(served_hub: FakeHub, openenv: Openenv) -> None:
     served_hub.add(SOURCE, files=FILES)

@@ -28,8 +28,17 @@ def space_settings(
     hardware: str | None,
     variables: Sequence[str] | None,
     secrets: Sequence[str] | None,
+    *,
+    variable_option: str = "--env-var",
 ) -> SpaceSettings:
     """What a Space is given, of the options' texts.
+
+    Args:
+        private: nobody else sees it.
+        hardware: what it runs on.
+        variables: `NAME=VALUE` texts.
+        secrets: likewise, or names whose values are asked for.
+        variable_option: how the command calls the option of the variables.
 
     Raises:
         UsageProblem: a text is no NAME=VALUE.
@@ -41,7 +50,7 @@ def space_settings(
     return SpaceSettings(
         private=private,
         hardware=hardware,
-        variables=pairs(variables or (), "--env-var"),
+        variables=pairs(variables or (), variable_option),
         secrets=pairs(given, "--secret"),
     )
 

@@ -37,7 +37,7 @@ def fork(
     from openenv.project import fork as forking
     from openenv.project.hub import Hub
 
-    settings = space_settings(private, hardware, set_env, set_secret)
+    settings = space_settings(private, hardware, set_env, set_secret, variable_option="--set-env")
     source = forking.checked(source, repo_id, settings)
     hub = Hub(told=say)
     if not hub.has_token and sys.stdin.isatty():
