@@ -163,6 +163,17 @@ def test_a_fault_of_the_project_s_pyproject_is_told_where_the_author_finds_it(
         prepared(package)
 
 
+def test_what_only_looks_like_a_list_of_requirements_is_no_obstacle(package: Path) -> None:
+    (package / "tools").mkdir()
+    (package / "tools" / "pyproject.toml").write_text("[tool.ruff]\n")
+    (package / "requirements-old.txt").symlink_to("nowhere")
+    (package / "requirements.txt").mkdir()
+    context = prepared(package)
+    assert (context.directory / "tools" / "pyproject.toml").read_text() == "[tool.ruff]\n"
+    [note] = context.notes
+    assert note.startswith("tools/pyproject.toml is left as it is"), note
+
+
 def test_caches_are_left_out_for_a_builder_that_has_none() -> None:
     text = "RUN --mount=type=cache,target=/root/.cache/uv \\\n    uv sync\n"
     assert dockerfile.without_cache_mounts(text) == "RUN \\\n    uv sync\n"

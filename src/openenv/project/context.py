@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from openenv.catalog.manifest import PYPROJECT, read_pyproject
+from openenv.catalog.manifest import PYPROJECT, ManifestError, read_pyproject
 from openenv.project import dockerfile
 from openenv.project.errors import ProjectError, UsageProblem
 from openenv.project.own_wheel import DISTRIBUTION, write_own_wheel
@@ -117,14 +117,24 @@ def _pin(source: Path, copy: Path) -> Iterator[str]:
     version = write_own_wheel(wheels).name.split("-")[1]
     pin = f"{DISTRIBUTION}{{extras}}=={version}{{marker}}"
     _let_in(copy / ".dockerignore")
-    for file in copy.rglob(PYPROJECT):
-        _pin_pyproject(source / file.relative_to(copy), file, pin)
-    for file in copy.rglob("requirements*.txt"):
+    for file in _files(copy, PYPROJECT):
+        try:
+            _pin_pyproject(source / file.relative_to(copy), file, pin)
+        except ManifestError as error:
+            if file.parent == copy:
+                raise
+            yield f"{file.relative_to(copy)} is left as it is: {error}"
+    for file in _files(copy, "requirements*.txt"):
         _write(file, "".join(f"{_pinned(line, pin)}\n" for line in _read(file).splitlines()))
     for lock in _LOCKS:
-        for file in copy.rglob(lock):
+        for file in _files(copy, lock):
             file.unlink()
             yield f"{file.relative_to(copy)} stays out: it may pin another OpenEnv than {version}"
+
+
+def _files(folder: Path, glob: str) -> list[Path]:
+    """The files of that name, links to files among them, wherever they are."""
+    return [path for path in sorted(folder.rglob(glob)) if path.is_file()]
 
 
 def _let_in(dockerignore: Path) -> None:
