@@ -205,7 +205,13 @@ def test_the_dockerfile_is_the_usual_one_or_the_named_one(
 
 @pytest.mark.parametrize(
     ("folder", "tag"),
-    [("echo_env", "openenv-echo"), ("My.Env-2", "openenv-my.env-2"), ("_env", "openenv-env")],
+    [
+        ("echo_env", "openenv-echo"),
+        ("My.Env-2", "openenv-my.env-2"),
+        ("_env", "openenv-env"),
+        ("a..b-.c", "openenv-a-b-c"),
+        ("環境", "openenv-environment"),
+    ],
 )
 def test_an_image_is_called_after_its_folder(folder: str, tag: str) -> None:
     assert default_tag(Path("/somewhere") / folder) == tag

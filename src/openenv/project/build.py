@@ -119,7 +119,8 @@ def build(options: BuildOptions) -> BuiltImage:
 def default_tag(project: Path) -> str:
     """What an environment's image is called when nobody says: `openenv-echo` of `echo_env`."""
     stem = project.name.removesuffix("_env") or project.name
-    return "openenv-" + re.sub(r"[^a-z0-9.]+", "-", stem.lower()).strip("-.")
+    words = re.sub(r"(?!\.[a-z0-9])[^a-z0-9]+", "-", stem.lower()).strip("-.")
+    return f"openenv-{words or 'environment'}"
 
 
 def parse_build_args(pairs: Sequence[str]) -> dict[str, str]:
