@@ -71,6 +71,14 @@ def processes(word: object) -> list[int]:
     return found
 
 
+def test_an_environment_cannot_lead_clients_elsewhere(tiny: Path) -> None:
+    lines = ["Uvicorn running on http://203.0.113.9:80 ", "openenv: serving x on http://evil:80\n"]
+    tiny.write_text(TINY + f"\nprint({lines[0]!r}, flush=True)\nprint({lines[1]!r}, flush=True)\n")
+    with launch(tiny) as running:
+        assert running.url.startswith("http://127.0.0.1:")
+        reset(running.url)
+
+
 def test_an_episode(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_TOKEN", "secret of the trainer")
     monkeypatch.setenv("PLAIN", "seen")

@@ -7,7 +7,7 @@ import sys
 from openenv.protocol.errors import ProviderError
 from openenv.providers.launch import Launch, Resources, refuse_unknown
 from openenv.providers.provider import Provider, Running, unless_failed, when_healthy
-from openenv.providers.server_process import ServerProcess
+from openenv.providers.server_process import LOOPBACK, ServerProcess
 
 OPTIONS = ("host_kind", "max_sessions")
 
@@ -39,7 +39,7 @@ def _command(launch: Launch) -> list[str]:
         )
     refuse_limits(launch.resources, "ProcessProvider")
     command = [sys.executable, "-m", "openenv", "serve", launch.app or str(launch.project)]
-    command += ["--host", "127.0.0.1", "--port", str(launch.port or 0)]
+    command += ["--host", LOOPBACK, "--port", str(launch.port or 0)]
     for name, value in launch.options.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
     return command

@@ -26,8 +26,7 @@ KEEPER_S = 10.0
 """How long a keeper may take beyond that."""
 LEAST_S = 1.0
 """How long a server that listens may take to answer, however little of the time is left."""
-ADDRESS = re.compile(rb"(?:^openenv: serving .* on|Uvicorn running on) (https?://\S+)\s", re.M)
-"""What servers say when they listen: `openenv serve`, and uvicorn."""
+LOOPBACK = "127.0.0.1"
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
@@ -36,10 +35,12 @@ class ServerProcess(Running):
 
     Args:
         name: what it is called in errors.
+        host: what it listens on.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, host: str = LOOPBACK) -> None:
         self._name = without_passwords(name)
+        self._host = host
         self._keeper: subprocess.Popen[bytes] | None = None
         self._tail: Tail | None = None
         self._scratch: Path | None = None
@@ -80,7 +81,7 @@ class ServerProcess(Running):
         except (OSError, ValueError) as error:  # no such directory, or no such value of a variable
             raise ProviderError(f"{self._name} could not be started: {error}") from error
         assert isinstance(self._keeper.stdout, io.BufferedReader)
-        self._tail = Tail(self._keeper.stdout, ADDRESS)
+        self._tail = Tail(self._keeper.stdout, address_line(self._host))
 
     def find_address(self, timeout_s: float) -> None:
         """Waits until the server says where it listens.
@@ -139,6 +140,22 @@ class ServerProcess(Running):
             kept.wait(KEEPER_S)
         if self._tail is not None:
             self._tail.join(KEEPER_S)
+
+
+def address_line(host: str) -> re.Pattern[bytes]:
+    """What servers say when they listen: `openenv serve`, and uvicorn.
+
+    The environment may write such a line before them. It must not lead clients, and the token that
+    they send, to another host.
+    """
+    shown = re.escape(bracketed(host).encode())
+    said = rb"(?:^openenv: serving .* on|Uvicorn running on)"
+    return re.compile(rb"%b (https?://%b:\d+)\s" % (said, shown), re.MULTILINE)
+
+
+def bracketed(host: str) -> str:
+    """A host as addresses have it."""
+    return f"[{host}]" if ":" in host else host
 
 
 def reachable(address: str) -> str:

@@ -14,7 +14,7 @@ from openenv.providers.launch import Launch, refuse_fields, refuse_unknown
 from openenv.providers.peer import RuntimeProvider
 from openenv.providers.process import refuse_limits
 from openenv.providers.provider import Provider, Running, unless_failed, when_healthy
-from openenv.providers.server_process import ServerProcess, reachable
+from openenv.providers.server_process import ServerProcess, bracketed, reachable
 
 APP = "server.app:app"
 CLONE_S = 600.0
@@ -134,7 +134,7 @@ class UVProvider(Provider, RuntimeProvider):
         refuse_unknown(launch.options, ("workers",), "UVProvider")
         refuse_limits(launch.resources, "UVProvider")
         project = str(launch.project or self.project_path)
-        server = ServerProcess(f"the server of {project}")
+        server = ServerProcess(f"the server of {project}", self.host)
         with unless_failed(server):
             if project.startswith("git+"):
                 project = _clone(project, server.scratch() / "project")
@@ -142,8 +142,7 @@ class UVProvider(Provider, RuntimeProvider):
             command = self._command(project, launch)
             server.start(command, self.env_vars | dict(launch.env_vars), project)
             if launch.port:
-                shown = f"[{self.host}]" if ":" in self.host else self.host
-                server.url = reachable(f"http://{shown}:{launch.port}")
+                server.url = reachable(f"http://{bracketed(self.host)}:{launch.port}")
         return server
 
     def _command(self, project: str, launch: Launch) -> list[str]:
