@@ -183,7 +183,7 @@ def post(url: str, body: object) -> tuple[int, object]:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as refusal:
-        return refusal.code, json.load(refusal)
+        return refusal.code, refusal.read()
 
 
 @pytest.mark.timeout(60)
@@ -279,6 +279,23 @@ def test_reload_follows_the_file(tmp_path: Path) -> None:
         file.write_text(ECHO.replace('"ready"', '"again"'))
         os.utime(file, (later, later))
         eventually(lambda: _first_message(server.url) == "again", within_s=30)
+
+
+@pytest.mark.timeout(120)
+def test_reload_waits_for_a_broken_file_to_be_mended(tmp_path: Path) -> None:
+    file = tmp_path / "echo.py"
+    file.write_text(ECHO)
+    with served("echo.py", "--reload", cwd=tmp_path) as server:
+        for number, (text, holds) in enumerate(
+            [
+                ("def broken(:\n", lambda: post(f"{server.url}/reset", {})[0] == 503),
+                (ECHO, lambda: _first_message(server.url) == "ready"),
+            ]
+        ):
+            later = time.time() + 10 * (number + 1)
+            file.write_text(text)
+            os.utime(file, (later, later))
+            eventually(holds, within_s=45)
 
 
 def _first_message(url: str) -> str | None:

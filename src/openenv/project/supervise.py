@@ -15,10 +15,13 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
+from starlette.responses import PlainTextResponse
+
 from openenv.project.errors import ProjectError
 from openenv.project.target import Target, resolve
 from openenv.server import run
 from openenv.server.app import create_app
+from openenv.server.asgi import Receive, Scope, Send
 
 START_FAILED = 3
 """The exit code of a server that could not start, as uvicorn's own."""
@@ -37,10 +40,12 @@ class Serving:
     Attributes:
         target: what is served, as on the command line.
         quiet: somebody else says where the server is.
+        patient: a target that is broken may be mended: until then callers are told to wait.
     """
 
     target: str
     quiet: bool = False
+    patient: bool = False
 
     def __call__(self, sockets: list[socket.socket] | None = None) -> None:
         """Serves until a signal, or until the process that started it is gone."""
@@ -50,8 +55,20 @@ class Serving:
             server = run.server_for(as_app(resolve(self.target)), listening, quiet=self.quiet)
         except Exception as error:  # noqa: BLE001  # the process has nobody else to tell it to
             sys.stderr.write(f"Error: {error}\n")
-            sys.exit(START_FAILED)
+            if not self.patient:
+                sys.exit(START_FAILED)
+            sys.stderr.write("openenv: waiting for a change of the files\n")
+            server = run.server_for(_broken, listening, quiet=True)
         server.run(sockets=[listening])
+
+
+async def _broken(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers everybody that there is nothing to be served yet."""
+    if scope["type"] == "http" or scope["type"] == "websocket":
+        told = (
+            "the environment cannot be imported; the server's log says why, and waits for a change"
+        )
+        await PlainTextResponse(told, 503)(scope, receive, send)
 
 
 def as_app(found: Target) -> Any:
@@ -99,7 +116,7 @@ def serve_reloading(target: str, listening: socket.socket) -> None:
     config = uvicorn.Config(
         "openenv:served", reload=True, reload_dirs=[str(watched)], log_level="warning"
     )
-    ChangeReload(config, target=Serving(target), sockets=[listening]).run()
+    ChangeReload(config, target=Serving(target, patient=True), sockets=[listening]).run()
 
 
 class _Worker:
