@@ -156,4 +156,7 @@ def test_a_swarm_is_made_only_if_it_may(swarm: Engine) -> None:
             DockerSwarmProvider(overlay_network="nowhere")
         first.close()
     assert swarm.swarm()["LocalNodeState"] == "inactive"
+    with pytest.raises(NotAvailable, match="no network nowhere"):
+        DockerSwarmProvider(overlay_network="nowhere")
+    assert swarm.swarm()["LocalNodeState"] == "inactive"
     LocalDockerProvider(engine="docker").reap()

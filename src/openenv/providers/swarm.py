@@ -90,6 +90,7 @@ class DockerSwarmProvider(ContainerStarter):
         self._made_swarm = False
         self._join(auto_init_swarm)
         if overlay_network and self._engine.inspect("network", overlay_network) is None:
+            self.close()
             raise NotAvailable(
                 f"there is no network {overlay_network}; "
                 f"`docker network create --driver overlay --attachable {overlay_network}` makes one"
