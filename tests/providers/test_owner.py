@@ -71,3 +71,18 @@ def test_only_what_is_known_to_be_dead_is(change: dict[str, str], dead: bool) ->
 def test_what_has_no_owner_is_left_alone() -> None:
     assert not owner.is_dead({})
     assert not owner.is_dead({"openenv.pid": str(2**22 + 1)})
+
+
+def test_machines_without_a_number_are_not_told_apart_by_their_name_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Trainers in containers called alike, on two machines that share an engine."""
+
+    def read(boot: str) -> None:
+        monkeypatch.setattr(owner, "_read", lambda path: boot if path == owner.BOOT_ID else "")
+
+    read("there")
+    theirs = owner.labels()
+    read("here")
+    assert not owner.is_dead(theirs)
+    assert not owner.is_dead(owner.labels())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 PREFIX = "openenv."
 OWNER = f"{PREFIX}owner"
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _IDS: dict[int, str] = {}  # by process, since a forked one is an owner of its own
 
 
@@ -21,7 +22,7 @@ def labels() -> dict[str, str]:
         f"{PREFIX}pid": str(os.getpid()),
         f"{PREFIX}pid-started": _started(os.getpid()),
         f"{PREFIX}pid-namespace": _pid_namespace(),
-        f"{PREFIX}boot": _read("/proc/sys/kernel/random/boot_id"),
+        f"{PREFIX}boot": _read(BOOT_ID),
         f"{PREFIX}host": _host(),
         f"{PREFIX}created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
@@ -34,7 +35,7 @@ def is_dead(found: Mapping[str, str]) -> bool:
     """
     if OWNER not in found or found.get(f"{PREFIX}host") != _host():
         return False
-    if found.get(f"{PREFIX}boot") != _read("/proc/sys/kernel/random/boot_id"):
+    if found.get(f"{PREFIX}boot") != _read(BOOT_ID):
         return True  # the machine has been started anew since
     if found.get(f"{PREFIX}pid-namespace") != _pid_namespace():
         return False
@@ -70,7 +71,11 @@ def _fields(pid: int) -> list[str]:
 
 
 def _host() -> str:
-    return f"{platform.node()}:{_read('/etc/machine-id')}"
+    """This machine; until its next start alone where it has no number, as in containers.
+
+    Two of them may have the same name, on two machines that share an engine.
+    """
+    return f"{platform.node()}:{_read('/etc/machine-id') or _read(BOOT_ID)}"
 
 
 def _pid_namespace() -> str:
