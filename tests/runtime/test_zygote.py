@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -18,7 +17,6 @@ from openenv.project.target import resolve
 from openenv.protocol.errors import (
     EnvironmentFactoryError,
     HostCrashed,
-    SessionCreationError,
     SessionError,
     StepTimeout,
 )
@@ -322,33 +320,6 @@ def served(
 
 def serving_as_it_is(env: Any, kind: HostKind = "process", **options: Any) -> Any:
     return serving(env, kind, typed=False, **options)
-
-
-class TestScarcity:
-    async def test_no_more_descriptors(self) -> None:
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        async with serving(World, "process", capacity=500) as sessions:
-            await sessions.open()
-            now = len(os.listdir("/proc/self/fd"))
-            resource.setrlimit(resource.RLIMIT_NOFILE, (now + 12, hard))
-            try:
-                with pytest.raises(SessionCreationError, match="Too many open files"):
-                    for _ in range(20):
-                        await sessions.open()
-                taken = sessions.active
-                await until(lambda: sessions.active < taken or sessions.active <= 12)
-            finally:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-            assert (await step(await sessions.open(), "echo", 1)).value == 1
-
-    async def test_nothing_is_left_open_by_sessions_that_come_and_go(self) -> None:
-        async with serving(World, "process") as sessions:
-            await (await sessions.open()).close()
-            before = len(os.listdir("/proc/self/fd"))
-            for _ in range(20):
-                await (await sessions.open()).close()
-            assert len(os.listdir("/proc/self/fd")) == before
-            assert len(os.listdir(f"/proc/{zygote_of(sessions)}/fd")) < 10
 
 
 DOOMED = """

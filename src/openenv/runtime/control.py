@@ -37,10 +37,22 @@ class Control:
         return self._socket.fileno() >= 0
 
     def send(self, message: bytes, descriptors: Sequence[int] = ()) -> None:
-        """Sends as soon as there is room; the descriptors are the caller's again at once."""
+        """Sends as soon as there is room; the descriptors are the caller's again at once.
+
+        Raises:
+            OSError: there are no more descriptors; nothing is sent.
+        """
         if not self.is_open:
             return
-        self._outbox.append((message, [os.dup(each) for each in descriptors]))
+        own: list[int] = []
+        try:
+            for each in descriptors:
+                own.append(os.dup(each))
+        except OSError:
+            for each in own:
+                os.close(each)
+            raise
+        self._outbox.append((message, own))
         if len(self._outbox) == 1:
             self._flush()
 
