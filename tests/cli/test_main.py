@@ -64,7 +64,6 @@ def test_an_error_without_words_is_told_by_its_name(
     assert capsys.readouterr().err == "Error: NotImplementedError\n"
 
 
-@pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs the CPU time of one child")
 class Terminal(io.TextIOWrapper):
     """A terminal that knows few characters."""
 
@@ -90,6 +89,7 @@ def test_a_terminal_shows_a_step_as_it_is_called(
     assert "\\u" not in shown, shown
 
 
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs the CPU time of one child")
 def test_help_is_cheap() -> None:
     assert min(_cpu_seconds([*OPENENV, "--help"]) for _ in range(3)) <= 0.4
 
