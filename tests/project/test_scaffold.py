@@ -151,6 +151,14 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, place: str) -> N
     assert os.listdir(tmp_path) == ["README"]
 
 
+def test_a_failure_takes_nothing_of_others_away(tmp_path: Path) -> None:
+    target = tmp_path / "envs" / "mine" / "my_game_env"
+    files = {"a": "a file", "../../../theirs": "meanwhile", "a/b": "below a file"}
+    with pytest.raises(ProjectError, match="cannot be written"):
+        scaffold.write_new(target, files)
+    assert [path.name for path in (tmp_path / "envs").rglob("*")] == ["theirs"]
+
+
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_failure_half_way_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException

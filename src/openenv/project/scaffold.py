@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -182,13 +182,14 @@ def write_new(target: Path, content: str | Mapping[str, str]) -> Path:
             f"{target} is there already and stays as it is; choose another name, or another place "
             "with --output-dir"
         )
-    made = next(_missing(target.parent), None)
+    made = [place for place in (target.parent, *target.parent.parents) if not place.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _appear(target, content)
     except BaseException as error:
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
+        for folder in made:
+            with suppress(OSError):  # it holds what somebody else has put there meanwhile
+                folder.rmdir()
         if isinstance(error, OSError):
             raise ProjectError(
                 f"{target} cannot be written: {error.strerror}; choose another place with "
@@ -196,11 +197,6 @@ def write_new(target: Path, content: str | Mapping[str, str]) -> Path:
             ) from error
         raise
     return target
-
-
-def _missing(folder: Path) -> Iterator[Path]:
-    """The folders above and including one that are not there, the outermost first."""
-    return (place for place in reversed([folder, *folder.parents]) if not place.exists())
 
 
 def _appear(target: Path, content: str | Mapping[str, str]) -> None:
