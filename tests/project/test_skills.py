@@ -82,6 +82,16 @@ def test_force_deletes_nothing_of_one_s_own(tmp_path: Path) -> None:
     assert (own / "SKILL.md").read_text() == "new"
 
 
+def test_force_replaces_a_file_in_the_link_s_place(tmp_path: Path) -> None:
+    place = tmp_path / ".claude/skills/openenv-cli"
+    place.parent.mkdir(parents=True)
+    place.write_text("a file")
+    with pytest.raises(ProjectError, match="--force replaces it"):
+        install("new", root=tmp_path, agents=["claude"])
+    install("new", root=tmp_path, agents=["claude"], force=True)
+    assert (place / "SKILL.md").read_text() == "new"
+
+
 def test_at_home_the_folders_have_their_own_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

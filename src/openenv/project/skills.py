@@ -109,7 +109,7 @@ def _write(file: Path, text: str) -> None:
 def _link(link: Path, target: Path, text: str) -> None:
     """Links an agent's folder to the skill; a folder that is there, or no links, gets a copy."""
     link.parent.mkdir(parents=True, exist_ok=True)
-    if link.is_symlink():
+    if link.is_symlink() or link.is_file():
         link.unlink()
     if link.is_dir():
         _write(link / "SKILL.md", text)
