@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from openenv.catalog.manifest import MANIFEST, Manifest, read_manifest
+from openenv.credentials import find_credentials
 from openenv.project import space_files
-from openenv.project.credentials import find_credentials
 from openenv.project.errors import ProjectError, UsageProblem
 from openenv.project.hub import SpaceSettings
 from openenv.project.staging import StagedFile, Staging, read_excludes, stage

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from openenv.project.credentials import find_credentials, is_secret_name
+from openenv.credentials import find_credentials, is_secret_folder, is_secret_name
 from openenv.project.errors import ProjectError, UsageProblem
 
 _NEVER = (".*", "__pycache__", "*.pyc", "*.pyo", "*.egg-info", "node_modules")
@@ -189,17 +189,12 @@ def _walk(root: Path, globs: _Globs) -> Iterator[tuple[Path, str]]:
             and not globs.match(inner_of[name])
             and not (here / name / "pyvenv.cfg").exists()
         ]
-        secret = [name for name in directories if _is_secret_folder(here / name)]
+        secret = [name for name in directories if is_secret_folder(here / name)]
         directories[:] = sorted(set(directories).difference(secret))
         for name in (*names, *links, *secret):
             inner = inner_of[name]
             if (is_secret_name(name) or not _is_never(inner)) and not globs.match(inner):
                 yield here / name, inner
-
-
-def _is_secret_folder(path: Path) -> bool:
-    """A folder of credentials, and no Python package that is called so."""
-    return is_secret_name(path.name) and not (path / "__init__.py").exists()
 
 
 def _is_never(inner: str) -> bool:
@@ -219,7 +214,7 @@ def _why_not(path: Path, root: Path) -> str | None:
         if not target.is_relative_to(root):
             return "it is a link that leads out of the project"
         folders = target.relative_to(root).parents[:-1]
-        if any(_is_secret_folder(root / folder) for folder in folders):
+        if any(is_secret_folder(root / folder) for folder in folders):
             return "it is a link into a folder of credentials"
     if not target.is_file():
         return "it is no regular file, or a link to none"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from pathlib import Path
 
 _NAMES = (
     *(".env*", "*.env", "*.env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore"),
@@ -27,6 +28,7 @@ _NAMES = (
     *("netrc", "_netrc", ".netrc", "pypirc", ".pypirc", ".npmrc", ".git-credentials"),
     *("kubeconfig", "kubeconfig.*", "htpasswd", ".htpasswd", "pgpass", ".pgpass"),
 )
+_NAMED = re.compile("|".join(map(translate, _NAMES)))
 _PROSE_AND_PROGRAMS = (".py", ".pyi", ".js", ".ts", ".md", ".rst", ".html", ".css", ".pub")
 _SHAPES = tuple(
     (kind, re.compile(shape))
@@ -64,9 +66,12 @@ def is_secret_name(name: str) -> bool:
     Programs and prose are not, whatever they are called: a `token.py` holds code.
     """
     name = name.lower()
-    if name.endswith(_PROSE_AND_PROGRAMS):
-        return False
-    return any(fnmatchcase(name, pattern) for pattern in _NAMES)
+    return not name.endswith(_PROSE_AND_PROGRAMS) and _NAMED.match(name) is not None
+
+
+def is_secret_folder(path: Path) -> bool:
+    """Whether a folder is called like one of credentials, and is no Python package."""
+    return is_secret_name(path.name) and not (path / "__init__.py").exists()
 
 
 def find_credentials(text: str) -> Iterator[Finding]:
