@@ -8,6 +8,11 @@ import pytest
 
 from openenv.catalog.manifest import ManifestError, read_manifest, read_pyproject
 
+BOMB = "a0: &a0 [x]\n" + "".join(
+    f"a{i + 1}: &a{i + 1} [{', '.join([f'*a{i}'] * 9)}]\n" for i in range(9)
+)
+"""Some hundred bytes that are a billion values."""
+
 
 def refusal(read: Callable[[Path], object], path: Path, content: str | bytes) -> ManifestError:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -22,6 +27,11 @@ def test_a_manifest_needs_a_name_and_nothing_else(tmp_path: Path) -> None:
     manifest = read_manifest(tmp_path)
     assert manifest.name == "my_env"
     assert (manifest.app, manifest.port, manifest.type) == ("server.app:app", 8000, "space")
+
+
+def test_a_manifest_may_repeat_itself(tmp_path: Path) -> None:
+    (tmp_path / "openenv.yaml").write_text("name: &it x\ndescription: *it\n")
+    assert read_manifest(tmp_path).description == "x"
 
 
 def test_a_published_manifest_is_read_whole_and_unknown_keys_are_left_alone(
@@ -56,6 +66,8 @@ def test_a_published_manifest_is_read_whole_and_unknown_keys_are_left_alone(
         ("name: x\nvariables:\n  A:\n    - 1\n", 4, 5, "variables.A: [1]; "),
         ("name: 2020-13-45\n", None, None, "no YAML: "),
         ("[" * 5000, None, None, "no YAML: "),
+        ("a: &a {b: *a}\nname: x\n", None, None, "no YAML: aliases repeat"),
+        (BOMB + "name: *a9\n", None, None, "no YAML: aliases repeat"),
         (b"name: x\ndescription: \xff\n", 2, None, "is not UTF-8"),
     ],
 )

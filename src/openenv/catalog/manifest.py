@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -22,6 +23,7 @@ else:
 MANIFEST = "openenv.yaml"
 PYPROJECT = "pyproject.toml"
 _LARGEST_BYTES = 1 << 20
+_MOST_VALUES = 1 << 16
 
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 _Location = tuple[int | str, ...]
@@ -135,6 +137,8 @@ def read_manifest(directory: Path) -> Manifest:
     text = _read(path, "an environment's directory has one; openenv init makes it")
     try:
         node = yaml.compose(text, yaml.SafeLoader)
+        if node is not None and _values(node, {}) > _MOST_VALUES:
+            raise ValueError(f"aliases repeat values in it to more than {_MOST_VALUES}")
         content = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -215,6 +219,20 @@ def _short(value: Any) -> str:
 
 
 # ── where a value stands ──────────────────────────────────────────────────────────────────────────
+
+
+def _values(node: yaml.Node, counted: dict[int, int]) -> int:
+    """How many values a node holds, each as often as aliases repeat it; too many if in itself."""
+    if id(node) not in counted:
+        counted[id(node)] = _MOST_VALUES + 1
+        counted[id(node)] = 1 + sum(_values(inner, counted) for inner in _inside(node))
+    return counted[id(node)]
+
+
+def _inside(node: yaml.Node) -> Iterable[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return chain.from_iterable(node.value)
+    return node.value if isinstance(node, yaml.SequenceNode) else ()
 
 
 def yaml_place(node: yaml.Node | None, place: _Location) -> tuple[int | None, int | None]:
