@@ -32,6 +32,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast, get_args
 
+from openenv.credentials import find_credentials
 from openenv.env.environment import HostKind
 from openenv.protocol.errors import ConfigurationError
 from openenv.protocol.wire import ServerMode
@@ -44,7 +45,8 @@ HOST_KINDS = get_args(HostKind)
 ISOLATIONS = ("best", "strict")
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|COOKIE|PRIVATE|APIKEY"
-    r"|(API|ACCESS|AUTH|ENCRYPTION)_?KEY|_(KEY|PASS|PWD|PAT|DSN)$|^(KEY|PASS)$"
+    r"|(API|ACCESS|AUTH|ENCRYPTION)_?KEY|_(KEY|PWD|PAT|DSN)$|^KEY$|(?<!BY)(?<!COM)PASS$"
+    r"|(?<!DESKTOP)(?<!FULL)_SESSION$"
     r"|_AUTH|AUTHORIZATION|DATABASE_URL|CONNECTION_STRING|WEBHOOK",
     re.IGNORECASE,
 )
@@ -181,9 +183,16 @@ def isolation(name: str | None) -> Isolation:
 
 
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a child process may see: none that looks like a credential."""
+    """The variables that a child process may see: none that looks like a credential.
+
+    By its name, or by a value that has the shape of a well-known token.
+    """
     kept = {name.strip() for name in environ.get("OPENENV_CHILD_ENV", "").split(",")}
-    return {n: v for n, v in environ.items() if n in kept or not _SECRET.search(n)}
+    return {n: v for n, v in environ.items() if n in kept or not _is_secret(n, v)}
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return _SECRET.search(name) is not None or any(find_credentials(value))
 
 
 def server_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:

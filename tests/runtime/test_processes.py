@@ -169,6 +169,28 @@ class TestSecrets:
                     "secret of ASKED_FOR_TOKEN",
                 )
 
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("HF", "hf_" + "a1" * 16),
+            ("MODEL", "use sk-proj-" + "a1" * 16),
+            ("DEPLOY", "-----BEGIN OPENSSH PRIVATE KEY-----"),
+            *(
+                (name, "x")
+                for name in ("DBPASS", "DB_PASS", "MY_PWD", "AWS_SESSION", "SITE_SESSION")
+            ),
+        ],
+    )
+    def test_a_credential_is_known_by_its_name_or_by_its_shape(self, name: str, value: str) -> None:
+        assert without_secrets({name: value}) == {}
+        assert without_secrets({name: value, "OPENENV_CHILD_ENV": name})[name] == value
+
+    def test_what_only_sounds_like_a_credential_is_kept(self) -> None:
+        names = ["PWD", "OLDPWD", "XDG_SESSION_ID", "DBUS_SESSION_BUS_ADDRESS", "SESSION_MANAGER"]
+        names += ["DESKTOP_SESSION", "KDE_FULL_SESSION", "TERM_SESSION_ID", "PROXY_BYPASS"]
+        harmless = {name: "/home/you/hf_models:sk-learn" for name in names}
+        assert without_secrets(harmless) == harmless
+
 
 class TestHungProcesses:
     async def test_a_step_that_hangs_is_killed_with_all_it_started(self) -> None:
