@@ -466,13 +466,13 @@ def test_nothing_of_it_stays_in_this_process(place: Place) -> None:
     play(place.starting().sync())  # imports
     gc.collect()
     place.await_none()
-    eventually(lambda: not any("openenv" in thread.name for thread in threading.enumerate()))
-    before = threading.active_count(), descriptors()
+    threads, files = set(threading.enumerate()), descriptors()
     for _ in range(3):
         client = place.starting()
         play(client)
         client.close()
-    eventually(lambda: (threading.active_count(), descriptors()) <= before)
+    eventually(lambda: set(threading.enumerate()) <= threads)  # others' may end meanwhile
+    eventually(lambda: descriptors() <= files)
 
 
 def test_a_pickled_client_uses_the_server_and_does_not_stop_it(place: Place) -> None:
