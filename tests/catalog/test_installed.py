@@ -147,6 +147,12 @@ def test_what_cannot_be_imported_says_so(site: Path, code: str) -> None:
         find("maze").get_client_class()
 
 
+def test_a_client_with_two_names_is_one(site: Path) -> None:
+    code = CLIENT.format(prefix="Labyrinth") + "\nMazeClient = LabyrinthEnv\n"
+    install(site, "openenv-maze-env", "maze_env", files={"client.py": code})
+    assert find("maze").get_client_class().__name__ == "LabyrinthEnv"
+
+
 def test_what_has_no_client_says_so(site: Path) -> None:
     install(site, "openenv-maze-env", "maze_env", files={"client.py": ""})
     with pytest.raises(ImportError, match="no class MazeEnv, and no other client"):

@@ -24,15 +24,15 @@ def client_class(environment: EnvironmentInfo) -> type[Any]:
     named = getattr(module, name, None)
     if inspect.isclass(named):
         return named
-    clients = [
+    clients = {
         value
         for value in vars(module).values()
         if inspect.isclass(value)
         and issubclass(value, EnvClient)
         and value.__module__.startswith(environment.package)
-    ]
+    }
     if len(clients) == 1:
-        return clients[0]
+        return clients.pop()
     raise ImportError(
         f"{module.__name__} has no class {name}, and "
         f"{f'{len(clients)} other clients' if clients else 'no other client'}; is "
