@@ -128,6 +128,9 @@ def test_samples_differ() -> None:
         ({"type": []}, "its schema is none"),
         ({"$ref": "https://example.org/x"}, "refers to https://example.org/x"),
         ({"type": "integer", "minimum": 3, "maximum": 2}, "no value could be made up"),
+        ({"type": "integer", "minimum": float("nan")}, "its schema is none"),
+        ({"type": "string", "minLength": 10**12}, "must have 1000000000000 characters"),
+        ({"type": "array", "minItems": 10**12}, "has more than 1000000 parts"),
     ],
 )
 def test_what_cannot_be_made_up_says_why(schema: Any, why: str) -> None:

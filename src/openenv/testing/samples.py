@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import cycle, islice
+from itertools import chain, cycle, islice, repeat
 from typing import Any
 
 from openenv.testing.fitting import Json, Schema, misfits
 
 DEEPEST = 64
+MOST_PARTS = 1_000_000
+"""How many values are made up, those inside of others included."""
+LONGEST_TEXT = 1_000_000
 WORDS = ("hello", "look", "one more", "42", "ünïcödé", "yes")
 _FORMATS = {
     "date": "2026-01-31",
@@ -42,7 +45,9 @@ def samples(schema: Schema, count: int) -> list[Any]:
     sampler = _Sampler(schema)
     try:
         made = [sampler.value(schema, number, "it") for number in range(count)]
-    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+    except NoSample:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise NoSample(f"its schema is none: {error}") from error
     fitting = [value for value in made if not misfits(schema, value)]
     if not fitting:
@@ -55,11 +60,15 @@ class _Sampler:
 
     def __init__(self, root: Schema) -> None:
         self._root = root
+        self._parts = 0
 
     def value(self, schema: Any, number: int, place: str, depth: int = 0) -> Any:
         """The value of that number."""
         if depth > DEEPEST:
             raise NoSample(f"{place} refers to itself without an end")
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise NoSample(f"it has more than {MOST_PARTS} parts")
         if not isinstance(schema, dict):
             return {}
         if "$ref" in schema:
@@ -102,10 +111,10 @@ class _Sampler:
         first = schema.get("prefixItems", [])
         shortest = max(schema.get("minItems", 0), len(first))
         length = min(max(shortest, 1 + number % 2), schema.get("maxItems", DEEPEST + shortest))
-        rest = [schema.get("items", {"type": "integer"})] * max(length - len(first), 0)
+        rest = repeat(schema.get("items", {"type": "integer"}), max(length - len(first), 0))
         return [
             self.value(inner, number + index, f"{place}.{index}", depth + 1)
-            for index, inner in enumerate([*first, *rest])
+            for index, inner in enumerate(chain(first, rest))
         ]
 
     def _is_closed(self, schema: Any) -> bool:
@@ -135,6 +144,8 @@ def _string(schema: Json, number: int, place: str) -> str:
         return _FORMATS[kind]
     text = "aGVsbG8=" if kind in _BYTES else WORDS[number % len(WORDS)]
     shortest, longest = schema.get("minLength", 0), schema.get("maxLength", 1000)
+    if shortest > LONGEST_TEXT:
+        raise NoSample(f"{place} must have {shortest} characters")
     return text.ljust(shortest, "x")[:longest]
 
 
