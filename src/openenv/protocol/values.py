@@ -55,7 +55,7 @@ def unusual(value: Any) -> Any:
     tolist = getattr(value, "tolist", None)
     if callable(tolist):
         return tolist()
-    raise TypeError(f"a {type(value).__qualname__} has no wire form")
+    raise TypeError(_no_form(value))
 
 
 def unencodable(
@@ -73,14 +73,18 @@ def unencodable(
         why = "its text is no valid Unicode (a lone surrogate); encode or replace such characters"
     else:
         why = (
-            f"a {type(culprit).__qualname__} has no wire form; use plain values, lists, dicts, "
-            "numpy arrays or pydantic models"
+            f"{_no_form(culprit)}; use plain values, lists, dicts, numpy arrays or pydantic models"
         )
+    cause = _one_line(error)
     return EnvironmentFailed(
-        f"{path} cannot be sent: {why} ({_one_line(error)})",
+        f"{path} cannot be sent: {why}" + ("" if _no_form(culprit) in cause else f" ({cause})"),
         path=path,
         value_type=type(culprit).__qualname__,
     )
+
+
+def _no_form(value: object) -> str:
+    return f"a value of type {type(value).__qualname__} has no wire form"
 
 
 def _one_line(error: Exception) -> str:

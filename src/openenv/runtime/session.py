@@ -38,8 +38,8 @@ Answer = Callable[[object, bool], Reply]
 """Makes the reply of what a call gave; whether as MessagePack."""
 
 _ADVICE: dict[type, str] = {
-    tuple: ": return MyObservation(..., reward=..., done=...), not Gymnasium's tuple",
-    dict: ": return MyObservation(**fields), not the bare fields",
+    tuple: ": return {0}(..., reward=..., done=...), not Gymnasium's tuple",
+    dict: ": return {0}(**fields), not the bare fields",
     type(None): ": is a `return` missing?",
 }
 
@@ -199,10 +199,12 @@ class Session:
         return {name: value for name, value in data.items() if name in known}
 
     def _wrong(self, name: str, returned: object) -> EnvironmentFailed:
-        expected = "a State" if name == "state" else "an Observation"
+        of_state = name == "state"
+        wanted = self._spec.state if of_state else self._spec.observation
+        advice = _ADVICE.get(type(returned), "").format(wanted.__name__)
         return EnvironmentFailed(
-            f"{self._spec.name}.{name} must give {expected}, got {type(returned).__name__}"
-            f"{_ADVICE.get(type(returned), '')}",
+            f"{self._spec.name}.{name} must give {'a State' if of_state else 'an Observation'}, "
+            f"got {type(returned).__name__}{advice}",
             operation=name,
         )
 
