@@ -12,6 +12,7 @@ from uuid import uuid4
 from pydantic import ConfigDict, Field
 
 from openenv import Action, Environment, Observation, State
+from openenv.protocol.errors import InvalidRequest
 
 LAST = 4
 """Steps of an episode."""
@@ -61,6 +62,37 @@ class Sound(Environment[Push, Seen, State]):
 class RaisesAlways(Sound):
     def step(self, action: Push) -> Seen:
         raise ValueError("no move is legal")
+
+
+class ReturnsNothing(Sound):
+    def step(self, action: Push) -> Seen:
+        super().step(action)
+        return None  # type: ignore[return-value]  # the fault
+
+
+class Misspells(Sound):
+    def step(self, action: Push) -> Seen:
+        return self.look(reward=action.bye)  # type: ignore[attr-defined]  # the fault
+
+
+class ExitsSometimes(Sound):
+    def step(self, action: Push) -> Seen:
+        if action.by == 3:
+            raise SystemExit(2)
+        return super().step(action)
+
+
+class SendsAnObjectSometimes(Sound):
+    def look(self, **fields: Any) -> Seen:
+        metadata = {"it": object()} if self.level else {}
+        return super().look(**fields, metadata=metadata)
+
+
+class TakesNothing(Sound):
+    """Finds fault with every action as it would with one that breaks its schema."""
+
+    def step(self, action: Push) -> Seen:
+        raise InvalidRequest("no such move")
 
 
 class RaisesSometimes(Sound):

@@ -52,6 +52,23 @@ def test_a_broken_promise_is_named(env: type[Any], promises: list[str]) -> None:
     assert broken_by(env, reward_range=(0, 1)) == promises
 
 
+@pytest.mark.parametrize(
+    ("env", "told"),
+    [
+        (broken.Misspells, "no step was answered; step 1 {'by': 1}: 'Push' object has no attri"),
+        (broken.ReturnsNothing, "ReturnsNothing.step must give an Observation, got NoneType"),
+        (broken.ExitsSometimes, "the environment called sys.exit(2)"),
+        (broken.SendsAnObjectSometimes, "a value of type object has no wire form; use"),
+        (broken.TakesNothing, "none of the actions that were made up"),
+    ],
+)
+def test_steps_that_fail_whatever_the_action_break_a_promise(env: type[Any], told: str) -> None:
+    with pytest.raises(AssertionError, match="breaks a promise:\n- episode: ") as failure:
+        check_environment(env)
+    assert told in str(failure.value)
+    assert "validation/runtime.json" in str(failure.value)
+
+
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_a_state_of_another_kind_breaks_its_contract() -> None:
     assert broken_by(broken.StateOfAnotherKind) == ["state_contract"]

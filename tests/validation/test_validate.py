@@ -101,6 +101,25 @@ def test_a_plan_that_is_wrong_or_refused_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(90)
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("env", "status"),
+    [
+        (broken.Misspells, "fail"),
+        (broken.ReturnsNothing, "fail"),
+        (broken.ExitsSometimes, "fail"),
+        (broken.TakesNothing, "skip"),
+        (broken.RaisesSometimes, "warn"),
+    ],
+)
+def test_an_environment_whose_steps_fail_is_told_from_made_up_actions_that_mean_nothing(
+    env: type[Any], status: str
+) -> None:
+    report = validate(f"{BROKEN}:{env.__name__}", Level.RUNTIME)
+    assert statuses(report, "fail", "skip", "warn")["runtime.episode"] == status
+    assert (report.verdict == "fail") == (status == "fail")
+
+
 def test_what_depends_on_what_failed_is_skipped() -> None:
     report = validate(f"{BROKEN}:ResetRaises", Level.RUNTIME)
     assert statuses(report, "fail") == {"runtime.episode": "fail"}

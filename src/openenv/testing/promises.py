@@ -32,8 +32,9 @@ _ALONE = "it holds one session at a time, so there is nothing to keep apart"
 def episode(stage: Stage) -> Finding:
     """The plan can be played: every call is answered."""
     turns = stage.rehearsal
-    refused = [f"{turn.name}: {turn.refusal}" for turn in turns if turn.refusal is not None]
     steps = [turn for turn in turns if turn.action is not None]
+    refused = [turn for turn in steps if turn.refusal is not None]
+    told = [f"{turn.name}: {turn.refusal}" for turn in refused]
     measured = {
         "steps": len(steps) - len(refused),
         "refused": len(refused),
@@ -43,13 +44,33 @@ def episode(stage: Stage) -> Finding:
     if not refused:
         seen = f"{len(steps)} steps in {measured['episodes']} episodes were answered"
         return Finding.judged([], seen, measured)
-    if stage.plan.generated and len(refused) == len(steps):
-        return skipped(
-            "none of the actions that were made up from the schema means anything to it: "
-            f"{refused[0]}",
-            measured,
-        )
-    return Finding.judged(refused[:SHOWN], "", measured, mild=stage.plan.generated)
+    if not stage.plan.generated:
+        return Finding.judged(told[:SHOWN], "", measured)
+    if wrong := [f"{turn.name}: {turn.refusal}" for turn in refused if _breaks_rules(turn)]:
+        return Finding.judged(wrong[:SHOWN], "", measured)
+    if len(refused) < len(steps):
+        return Finding.judged(told[:SHOWN], "", measured, mild=True)
+    if failed := [turn for turn in refused if isinstance(turn.refusal, EnvironmentFailed)]:
+        fault = f"no step was answered; {failed[0].name}: {failed[0].refusal}"
+        return Finding.judged([fault], "", measured)
+    return skipped(
+        f"none of the actions that were made up from the schema means anything to it: {told[0]}",
+        measured,
+    )
+
+
+def _breaks_rules(turn: Turn) -> bool:
+    """Whether a step failed as no action, however meaningless, may make it fail.
+
+    What its code raises is told with the exception and the operation; what it returns wrongly and
+    what tries to end the server with one of them, what cannot be sent with its type.
+    """
+    refusal = turn.refusal
+    if not isinstance(refusal, EnvironmentFailed):
+        return False
+    whose = refusal.details.keys() & {"exception", "operation"}
+    plain = refusal.code == EnvironmentFailed.code
+    return not plain or len(whose) == 1 or "value_type" in refusal.details
 
 
 def reward(stage: Stage) -> Finding:

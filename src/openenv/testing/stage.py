@@ -8,7 +8,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, SessionCapacityError
+from openenv.protocol.errors import (
+    EnvironmentFailed,
+    InvalidRequest,
+    ResetRequired,
+    SessionCapacityError,
+)
 from openenv.testing.fitting import Json
 from openenv.testing.trajectory import Plan, Player, Trajectory, difference, play
 
@@ -91,10 +96,14 @@ class Stage:
         turns: Trajectory = []
         deadline = time.monotonic() + BUDGET_S
         with self.session() as client:
-            for turn in play(client, self.plan, look=True):
-                turns.append(turn)
-                if self.plan.generated and time.monotonic() > deadline and _may_end(turns):
-                    break
+            try:
+                for turn in play(client, self.plan, look=True):
+                    turns.append(turn)
+                    if self.plan.generated and time.monotonic() > deadline and _may_end(turns):
+                        break
+            except ResetRequired:  # by the step before, which has said what is wrong
+                if not turns or turns[-1].refusal is None:
+                    raise
         actions = [turn.action for turn in turns if turn.action is not None]
         self.plan = replace(self.plan, actions=actions)
         return turns
