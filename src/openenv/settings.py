@@ -28,7 +28,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast, get_args
 
@@ -193,6 +194,19 @@ def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _is_secret(name: str, value: str) -> bool:
     return _SECRET.search(name) is not None or any(find_credentials(value))
+
+
+@contextmanager
+def hidden_secrets() -> Iterator[None]:
+    """Within, a process that is started inherits nothing that looks like a credential."""
+    kept = without_secrets(os.environ)
+    secrets = {name: value for name, value in os.environ.items() if name not in kept}
+    for name in secrets:
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(secrets)
 
 
 def server_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -269,6 +269,27 @@ def test_workers_end_with_a_supervisor_that_was_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform != "linux", reason="what other processes have is read in /proc")
+@pytest.mark.parametrize("several", [("--workers", "2"), ("--reload",)], ids=" ".join)
+def test_what_stands_beside_the_servers_knows_no_credential(
+    several: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session in a process has their user, and may read what does not hide itself."""
+    monkeypatch.setenv("SOME_TOKEN", "secret")
+    (tmp_path / "echo.py").write_text(ECHO)
+    with served("echo.py", *several, cwd=tmp_path) as server:
+        pid = server.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        trackers = [
+            child
+            for child in children
+            if b"resource_tracker" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+        assert len(trackers) == 1
+        assert b"SOME_TOKEN" not in Path(f"/proc/{trackers[0]}/environ").read_bytes()
+
+
+@pytest.mark.timeout(60)
 def test_reload_follows_the_file(tmp_path: Path) -> None:
     file = tmp_path / "echo.py"
     file.write_text(ECHO)

@@ -10,15 +10,17 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
 from starlette.responses import PlainTextResponse
 
+from openenv import settings
 from openenv.project.errors import ProjectError
 from openenv.project.target import Target, resolve
+from openenv.runtime.nursery import FORKS
 from openenv.server import run
 from openenv.server.app import create_app
 from openenv.server.asgi import Receive, Scope, Send
@@ -111,6 +113,7 @@ def serve_reloading(target: str, listening: socket.socket) -> None:
     import uvicorn
     from uvicorn.supervisors import ChangeReload
 
+    _hide_secrets()
     path = Path(target.partition(":")[0])
     watched = path if path.is_dir() else path.parent
     config = uvicorn.Config(
@@ -126,6 +129,7 @@ class _Worker:
         self._serving = serving
         self._listening = listening
         self._failures = failures
+        _hide_secrets()
         self.process: SpawnProcess = _spawn.Process(target=serving, args=([listening],))
         self.process.start()
 
@@ -140,6 +144,20 @@ class _Worker:
             )
         sys.stderr.write(f"openenv: a worker ended with exit code {code}; starting another\n")
         return _Worker(self._serving, self._listening, failures)
+
+
+def _hide_secrets() -> None:
+    """Keeps from sessions, which have the server's user, what processes beside it know.
+
+    Those that serve hide themselves. This one has to, too, and the one that `multiprocessing`
+    starts besides must not know.
+    """
+    if FORKS:
+        from openenv.runtime.confine import shield  # of Linux alone
+
+        shield()
+        with settings.hidden_secrets():
+            resource_tracker.ensure_running()
 
 
 def _end(processes: list[SpawnProcess]) -> None:
