@@ -13,7 +13,7 @@ import pytest
 
 from openenv.catalog.install import Source, from_source
 from openenv.protocol.errors import ConfigurationError
-from tests.catalog.packages import Repository
+from tests.catalog.packages import BACKEND, Repository
 
 pytestmark = pytest.mark.timeout(240)
 SCRIPT = """
@@ -108,6 +108,18 @@ def test_a_repository_is_installed_with_consent_at_the_revision_that_was_named(
     failed = venv.says(f"answer(from_source, '{url}@nowhere', trusted=True)")
     assert failed.startswith("ProviderError")
     assert "could not be installed" in failed
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_what_builds_a_package_sees_no_credentials(
+    tmp_path: Path, repository: Repository, installer: str
+) -> None:
+    backend = repository.directory / "backend.py"
+    backend.write_text(f"import os\nassert 'MY_API_TOKEN' not in os.environ\n{BACKEND}")
+    repository.git("commit", "-qam", "curious")
+    venv = Venv(tmp_path / "venv", installer)
+    install = f"answer(from_source, {repository.url!r}, trusted=True)"
+    assert venv.says(install, MY_API_TOKEN="the trainer's") == "tiny"
 
 
 def test_a_repository_without_an_environment_says_so(

@@ -26,8 +26,6 @@ def test_what_a_tool_wrote() -> None:
 
 
 def test_what_a_tool_reads() -> None:
-    done = run(["cat"], timeout_s=LONG_S, input="é\n")
-    assert done.stdout == "é\n"
     assert run(["cat"], timeout_s=LONG_S).stdout == "", "nothing, and not the terminal's input"
 
 
@@ -46,6 +44,14 @@ def test_a_failure_tells_no_secret() -> None:
     assert "exit code 1" in told
     assert "--env=PASSWORD=… -e X=…" in told
     assert "hunter" not in told
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_who_gets_our_credentials(monkeypatch: pytest.MonkeyPatch, trusted: bool) -> None:
+    monkeypatch.setenv("MY_API_TOKEN", "hunter44")
+    code = "import os; print('MY_API_TOKEN' in os.environ, os.environ['GIVEN_TOKEN'])"
+    done = run(python(code), timeout_s=LONG_S, env={"GIVEN_TOKEN": "a"}, trusted=trusted)
+    assert done.stdout == f"{trusted} a\n"
 
 
 def test_an_address_is_told_without_its_password() -> None:

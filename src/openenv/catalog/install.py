@@ -108,16 +108,16 @@ def _refuse_second_revision(source: Source) -> None:
 
 
 def _install(source: Source) -> None:
-    """By uv where it is, which is faster, or by pip."""
+    """By uv where it is, which is faster, or by pip. Either runs what builds the package."""
     try:
         command = [find_uv(), "pip", "install", "--python", sys.executable]
     except NotAvailable:
         command = [sys.executable, "-m", "pip", "install", "--no-input"]
     try:
-        run([*command, str(source)], timeout_s=INSTALL_S)
+        run([*command, str(source)], timeout_s=INSTALL_S, trusted=False)
         if _installed_from(source) is None:  # another revision of the same version was there
             again = [*command, "--force-reinstall", "--no-deps", str(source)]
-            run(again, timeout_s=INSTALL_S)
+            run(again, timeout_s=INSTALL_S, trusted=False)
     except ProviderError as error:
         shown = without_passwords(str(source))
         raise type(error)(f"{shown} could not be installed: {error}") from error

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from openenv.protocol.errors import NotAvailable, NotReady, ProviderError
-from openenv.settings import tool_environ
+from openenv.settings import server_environ, tool_environ
 
 _ASSIGNMENT = re.compile(r"^((?:--?[\w-]+=)?[A-Za-z_]\w*)=.*$", re.DOTALL)
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+(?=@)")
@@ -38,7 +38,7 @@ def run(
     *,
     timeout_s: float,
     env: Mapping[str, str] | None = None,
-    input: str | None = None,
+    trusted: bool = True,
     check: bool = True,
     finish_s: float = 0.0,
 ) -> Completed:
@@ -48,7 +48,8 @@ def run(
         args: the program and its arguments. Values of `NAME=value` are not told in errors.
         timeout_s: after which it is killed, and all that it has started, in seconds.
         env: variables that it gets besides ours; their values are not told in errors.
-        input: what it reads; nothing by default.
+        trusted: whether it acts for us alone; else, as where it runs code of somebody else's, it
+            gets none of our variables that look like credentials.
         check: whether another exit code than 0 is an error.
         finish_s: how long it may go on when we are interrupted, in seconds: for what would leave
             more behind if it were killed half-way.
@@ -58,12 +59,12 @@ def run(
         NotReady: it took longer than `timeout_s`.
         ProviderError: it failed.
     """
-    process = _start(args, env, input)
+    process = _start(args, tool_environ(env) if trusted else server_environ(env))
     if finish_s > 0:
         _to_finish.add(process)
     with process:
         try:
-            stdout, stderr = process.communicate(input, timeout=timeout_s)
+            stdout, stderr = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
             raise NotReady(
                 f"`{shown(args)}` did not end within {timeout_s:g} s and was killed"
@@ -91,16 +92,14 @@ def finish_all(timeout_s: float) -> None:
             process.wait(max(0.0, deadline - time.monotonic()))
 
 
-def _start(
-    args: Sequence[str], env: Mapping[str, str] | None, input: str | None
-) -> subprocess.Popen[str]:
+def _start(args: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[str]:
     try:
         return subprocess.Popen(
             args,
-            stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=tool_environ(env),
+            env=environ,
             encoding="utf-8",
             errors="replace",
             start_new_session=True,
