@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from openenv.cli import __main__ as command_line
-from openenv.cli.output import step
+from openenv.cli.output import answer, step
 
 OPENENV = [sys.executable, "-m", "openenv.cli"]
 
@@ -87,6 +87,13 @@ def test_a_terminal_shows_a_step_as_it_is_called(
     shown = terminal.shown.getvalue().decode()
     assert shown.count(title) > 1, shown  # under way, and done
     assert "\\u" not in shown, shown
+
+
+def test_a_stranger_s_words_do_not_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answer(None, False, ["name\tworld", "\x1b[2J\x9b2J gone\r\x07"])
+    assert capsys.readouterr().out == "name\tworld\n?[2J?2J gone??\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs the CPU time of one child")

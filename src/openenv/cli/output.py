@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
+
+_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Exit(IntEnum):
@@ -92,7 +95,11 @@ def _spinner(title: str) -> Iterator[None]:
 
 
 def _write(stream: Any, text: str) -> None:
-    """Writes whatever the console's encoding: what it lacks becomes a question mark."""
+    """Writes whatever the console's encoding: what it lacks becomes a question mark.
+
+    So do the characters that steer a terminal: a server's description may hold them.
+    """
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding))
+    plain = _STEERING.sub("?", text)
+    stream.write(plain.encode(encoding, "replace").decode(encoding))
     stream.flush()
