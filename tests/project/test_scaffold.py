@@ -99,6 +99,10 @@ def test_the_same_name_gives_the_same_files(package: Path, tmp_path: Path) -> No
         assert (again / path).read_bytes() == (package / path).read_bytes()
 
 
+def test_files_of_secrets_stay_out_of_its_image_wherever_they_are(package: Path) -> None:
+    assert "**/.env*" in (package / ".dockerignore").read_text().splitlines()
+
+
 def test_its_workflow_is_yaml(package: Path) -> None:
     jobs = yaml.safe_load((package / ".github/workflows/test.yml").read_text())["jobs"]
     commands = [step.get("run") for step in jobs["test"]["steps"]]
