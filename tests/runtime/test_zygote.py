@@ -234,6 +234,22 @@ class TestDeadZygotes:
                     await step(result, "echo")
             assert (await step(await sessions.open(), "echo", 1)).value == 1
 
+    async def test_one_that_dies_of_each_fork_is_given_longer_and_longer_pauses(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        env, file = served(tmp_path, monkeypatch)
+        file.write_text(CELL + "import os; os.register_at_fork(before=lambda: os._exit(7))")
+        async with serving_as_it_is(env) as sessions:
+            nursery = sessions.hosts._nursery
+            assert nursery is not None
+            for failures in (1, 2, 3):
+                with pytest.raises(HostCrashed, match="zygote died: exit code 7"):
+                    await sessions.open()
+                assert nursery._failures == failures
+            file.write_text(CELL)
+            await (await sessions.open()).close()
+            assert nursery._failures == 0
+
     async def test_an_import_that_kills_is_told_and_tried_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

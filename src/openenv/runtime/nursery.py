@@ -67,8 +67,10 @@ class Nursery:
             return self._birth.encode()
         for _ in range(ATTEMPTS):
             with suppress(ConnectionError):  # it has just died: there will be another
-                await (await self._warm_zygote()).fork(child)
-                self._failures = 0
+                zygote = await self._warm_zygote()
+                await zygote.fork(child)
+                if zygote.is_alive:
+                    self._failures = 0
                 return b""
         raise HostCrashed(f"no process lives long enough to fork a session of {self._name}")
 
