@@ -114,6 +114,16 @@ def test_info_of_a_server_is_a_program_that_plays_there(served: Served) -> None:
     assert played.stdout == "1\n"
 
 
+def test_info_of_a_server_that_wants_a_token_says_so() -> None:
+    with serving(Counting, token="of-the-test") as served:
+        url = f"http://127.0.0.1:{served.port}"
+        run = openenv("info", url)
+        assert (run.returncode, run.stdout) == (Exit.FAILED, "")
+        assert "set OPENENV_CLIENT_TOKEN" in run.stderr
+        run = openenv("info", url, variables={"OPENENV_CLIENT_TOKEN": "of-the-test"})
+        assert (run.returncode, "amount: integer = 1" in run.stdout) == (Exit.OK, True)
+
+
 @pytest.mark.parametrize(
     ("target", "said"),
     [

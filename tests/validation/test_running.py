@@ -91,5 +91,7 @@ def test_a_server_behind_a_path_is_reached() -> None:
 def test_a_token_is_shown_where_one_is_asked_for() -> None:
     with serving(Sound, token="secret") as server:
         url = f"http://127.0.0.1:{server.port}"
-        assert validate(url).verdict == "fail"
+        stranger = validate(url)
+        assert statuses(stranger, "fail", "error") == {"runtime.startup": "fail"}
+        assert "set OPENENV_CLIENT_TOKEN" in stranger.results[0].finding.evidence[0]
         assert validate(url, headers={"Authorization": "Bearer secret"}).verdict == "pass"

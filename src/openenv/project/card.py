@@ -11,7 +11,7 @@ from typing import Any
 from openenv import settings
 from openenv.catalog.installed import EnvironmentInfo, find
 from openenv.catalog.manifest import MANIFEST, read_manifest
-from openenv.client.endpoint import Endpoint, normalised
+from openenv.client.endpoint import UNAUTHORIZED_STATUS, Endpoint, normalised
 from openenv.client.fetching import fetched
 from openenv.client.spaces import Space
 from openenv.env.models import Action, Observation, State
@@ -63,7 +63,7 @@ def card_of(target: str) -> Card:
             name of an environment that is installed.
 
     Raises:
-        ConnectFailed: nothing answers at the address.
+        ConnectFailed: nothing answers at the address, or not without a token.
         ConfigurationError: no environment is called that, or the project has a fault.
     """
     if "://" in target:
@@ -109,10 +109,16 @@ def _running(url: str) -> Card:
 
 
 def _told(at: Endpoint, path: str) -> tuple[Json, list[str]]:
-    """What a server says at a path; servers need not say everything."""
+    """What a server says at a path; servers need not say everything.
+
+    Raises:
+        ConnectFailed: it says nothing without its token.
+    """
     try:
         return _object(fetched(at, path), path)
     except ConnectFailed as error:
+        if error.status == UNAUTHORIZED_STATUS:
+            raise
         return {}, [str(error)]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from openenv.client.endpoint import Endpoint
+from openenv.client.endpoint import UNAUTHORIZED_STATUS, Endpoint
 from openenv.protocol.errors import ProviderError
-from openenv.testing.finding import Finding, Status
+from openenv.testing.finding import Finding, Status, broken
 from openenv.validation.policy import Level
 from openenv.validation.registry import Check
 from openenv.validation.running import validate_running_environment
@@ -25,7 +25,12 @@ def _startup(subject: Subject) -> Finding:
     took = round(time.monotonic() - began, 3)
     if health.status != 200:
         why = health.problem or f"GET /health answers with {health.status}"
-        return Finding(Status.FAIL, (f"{subject.server.url}: {why}",))
+        return broken(f"{subject.server.url}: {why}")
+    if subject.server.get("/schema").status == UNAUTHORIZED_STATUS:
+        return broken(
+            f"{subject.server.url} asks for its token ({UNAUTHORIZED_STATUS}): set "
+            "OPENENV_CLIENT_TOKEN to it"
+        )
     seen = f"healthy after {took:g} s" if subject.is_ours else f"{subject.server.url} is healthy"
     return Finding.judged([], seen, {"startup_s": took})
 
