@@ -147,6 +147,7 @@ def test_a_package_need_not_declare_anything(tmp_path: Path) -> None:
     [
         ({"pyproject": None}, "there is no such file"),
         ({"pyproject": "[project"}, "pyproject.toml:1:"),
+        ({"pyproject": "[tool.poetry]\n"}, "has no project.name"),
         ({"pyproject": PYPROJECT.replace("server =", "serve =")}, "no script server"),
         ({"pyproject": PYPROJECT.replace(":main", ":run")}, "it takes module:main"),
         ({"pyproject": PYPROJECT.replace("openenv-core", "openenvy")}, "no dependency on openenv"),
@@ -164,7 +165,8 @@ def test_what_keeps_a_package_from_being_started_is_told(
     assert not works
     assert len(issues) == 1
     assert issue in issues[0]
-    assert looked("static.deployment", root).status == ("pass" if "lock" in changed else "warn")
+    status = {"uv.lock is missing": "pass", "pyproject.toml:1:": "fail"}.get(issue, "warn")
+    assert looked("static.deployment", root).status == status
 
 
 def test_the_ways_in_which_a_package_can_be_started(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from openenv.catalog.manifest import ManifestError
+from pydantic import ValidationError
+
+from openenv.catalog.manifest import ManifestError, read_pyproject
 from openenv.testing.finding import Finding, Status
 from openenv.validation.declared import DeclarationError, normalized, read_declared
 from openenv.validation.local import get_deployment_modes, validate_multi_mode_deployment
@@ -37,11 +40,23 @@ def _manifest(subject: Subject) -> Finding:
 
 def _deployment(subject: Subject) -> Finding:
     _, issues = validate_multi_mode_deployment(subject.directory)
+    if fault := _unreadable(subject.directory):
+        return Finding(Status.FAIL, (fault,), {"issues": issues})
     modes = get_deployment_modes(subject.directory)
     working = ", ".join(name for name, works in modes.items() if works)
     graver = [issue for issue in issues if not issue.startswith("uv.lock")]
     seen = f"it can be started by {working}"
     return Finding.judged(graver, seen, {"modes": modes, "issues": issues}, mild=True)
+
+
+def _unreadable(directory: Path) -> str | None:
+    """Why no tool can read the pyproject.toml that is there."""
+    try:
+        read_pyproject(directory)
+    except ManifestError as error:
+        says_too_little = isinstance(error.__cause__, ValidationError)
+        return str(error) if error.path.is_file() and not says_too_little else None
+    return None
 
 
 def _public_bind(subject: Subject) -> Finding:
