@@ -1,6 +1,9 @@
 """What an environment may be called, and what follows from its name."""
 
+from importlib.metadata import packages_distributions, requires
+
 import pytest
+from packaging.requirements import Requirement
 
 from openenv.project.errors import UsageProblem
 from openenv.project.names import EnvName, named
@@ -39,6 +42,9 @@ def test_a_name_has_all_its_spellings(
         ("class", "a word of Python's own", "class_env"),
         ("json", "would hide the module", "json_env"),
         ("openenv", "would hide the module", "openenv_env"),
+        ("test", "would hide the module", "test_env"),
+        ("numpy", "would hide the module", "numpy_env"),
+        ("pytest", "would hide the module", "pytest_env"),
         ("server", "a module inside the package", "server_env"),
         ("x" * 65, "longer than 64", "x" * 56),
     ],
@@ -51,3 +57,18 @@ def test_a_name_that_no_package_can_have_is_refused_with_one_that_it_can(
     assert reason in str(caught.value)
     assert str(caught.value).endswith(f"; try {suggestion}")
     assert named(suggestion).module == suggestion
+
+
+def test_no_environment_hides_what_openenv_imports() -> None:
+    lines = [Requirement(line) for line in requires("openenv-core") or ()]
+    needed = {line.name.lower().replace("_", "-") for line in lines if "extra" not in str(line)}
+    modules = {
+        module
+        for module, owners in packages_distributions().items()
+        if not module.endswith("__mypyc")
+        and needed & {name.lower().replace("_", "-") for name in owners}
+    }
+    assert modules >= {"fastapi", "pydantic", "yaml"}
+    for module in modules:
+        with pytest.raises(UsageProblem, match="would hide|a letter first"):
+            named(module)

@@ -12,6 +12,15 @@ from openenv.project.errors import UsageProblem
 
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?")
 _OURS = frozenset({"openenv", "openenv_core"})
+_NEEDED = frozenset(
+    {
+        *("annotated_types", "anyio", "async_timeout", "click", "fastapi", "gymnasium", "h11"),
+        *("huggingface_hub", "jsonschema", "kubernetes", "msgspec", "numpy", "pip", "pydantic"),
+        *("pydantic_core", "pytest", "rich", "setuptools", "starlette", "test", "tomli", "typer"),
+        *("typing_extensions", "uv", "uvicorn", "uvloop", "websockets", "wheel", "yaml"),
+    }
+)
+"""What OpenEnv imports, and what installs and tests a package; and `test`, which is Python's."""
 _INNER = frozenset({"client", "models", "outputs", "server", "tests"})
 """Modules of the layout itself: beside them a package of that name could not be found."""
 _LONGEST = 64
@@ -73,7 +82,7 @@ def _problem(text: str) -> str | None:
         "no _ at its end": not _NAME.fullmatch(text),
         f"it is longer than {_LONGEST} characters": len(text) > _LONGEST,
         "it is a word of Python's own": keyword.iskeyword(text),
-        "it would hide the module of that name": text in sys.stdlib_module_names | _OURS,
+        "it would hide the module of that name": text in sys.stdlib_module_names | _OURS | _NEEDED,
         "a module inside the package has that name": text in _INNER,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
