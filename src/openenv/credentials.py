@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def is_secret_name(name: str) -> bool:
 
 def is_secret_folder(path: Path) -> bool:
     """Whether a folder is called like one of credentials, and is no Python package."""
-    return is_secret_name(path.name) and not (path / "__init__.py").exists()
+    return is_secret_name(path.name) and not os.path.exists(path / "__init__.py")
 
 
 def find_credentials(text: str) -> Iterator[Finding]:

@@ -37,6 +37,7 @@ class World:
         server: the process that the session must not touch.
         sibling: another session.
         private: a file in the home of the server's user.
+        code: a directory of the environment's code, with a file of credentials beside it.
         public: a directory of the host that anybody may write to.
         door: a Unix socket that anybody may connect to, as a container engine's may be.
         abstract: the name of an abstract socket.
@@ -50,6 +51,7 @@ class World:
     server: int
     sibling: int
     private: str
+    code: str
     public: str
     door: str
     abstract: str
@@ -115,6 +117,17 @@ def follow_link(world: World) -> bool:
 @attack("read it through /proc/PID/root")
 def through_root(world: World) -> bool:
     with open(f"/proc/{reachable(world.server)}/root{world.private}", "rb") as file:
+        return bool(file.read())
+
+
+@attack("read a .env beside the code")
+def beside_the_code(world: World) -> bool:
+    try:
+        with open(f"{world.code}/env.py", "rb") as file:
+            assert file.read()
+    except OSError as error:
+        raise AssertionError("the code itself cannot be read") from error
+    with open(f"{world.code}/.env", "rb") as file:
         return bool(file.read())
 
 

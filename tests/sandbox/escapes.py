@@ -15,8 +15,9 @@ import time
 import traceback
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from openenv.runtime.concealed import find_concealed
 from openenv.runtime.confine import (
     FEATURES,
     Cell,
@@ -162,8 +163,10 @@ def _sibling(column: Column, features: Features) -> Iterator[int]:
 def _world(private: str, public: str) -> Iterator[World]:
     name = os.path.basename(public)
     secret, door, writable = f"{private}/secret", f"{public}/door", f"{public}/writable"
+    code = f"{public}/code"
+    os.mkdir(code)
     with ExitStack() as stack:
-        for path in (secret, writable):
+        for path in (secret, writable, f"{code}/env.py", f"{code}/.env"):
             with open(path, "w") as file:
                 file.write("secret")
         os.chmod(writable, 0o666)
@@ -177,12 +180,13 @@ def _world(private: str, public: str) -> Iterator[World]:
             server=os.getpid(),
             sibling=os.getpid(),
             private=secret,
+            code=code,
             public=public,
             door=door,
             abstract=f"\0{name}",
             port=server.getsockname()[1],
             home=private,
-            limits=LIMITS,
+            limits=replace(LIMITS, readable=(code,), concealed=find_concealed([code])),
         )
 
 
@@ -191,7 +195,7 @@ def _breaks(attack: Attack, world: World, features: Features | None) -> bool:
     answer, its_answer = os.pipe()
     leash, own_leash = os.pipe()
     world.leash, world.kept = leash, (its_answer, leash)
-    cell = Cell.open(LIMITS, features) if features is not None else None
+    cell = Cell.open(world.limits, features) if features is not None else None
     pid = cell.fork() if cell is not None else os.fork()
     if pid == 0:
         try:

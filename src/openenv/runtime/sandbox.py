@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Iterable, Mapping
@@ -10,6 +11,7 @@ from typing import Any
 
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import ConfigurationError
+from openenv.runtime.concealed import find_concealed
 from openenv.runtime.confine import (
     Applied,
     ConfineError,
@@ -22,6 +24,8 @@ from openenv.runtime.confine import (
     sweep,
 )
 from openenv.runtime.plan import Plan
+
+logger = logging.getLogger("openenv.sessions")
 
 LEAST_MEMORY = 16 << 20
 
@@ -55,12 +59,20 @@ class Sandbox:
                 f"{_list(features.missing)}; isolation='best' serves without, `openenv doctor` "
                 "says how to get it"
             )
+        readable = tuple(_code(plan))
         confinement = Confinement(
             network=spec.traits.network,
             memory_bytes=spec.traits.memory_limit,
             cpu_s=spec.traits.cpu_limit,
-            readable=tuple(_code(plan)),
+            readable=readable,
+            concealed=find_concealed(readable),
         )
+        if confinement.concealed and not ("mountns" in features or "landlock" in features):
+            logger.warning(
+                "this machine has nothing to keep sessions from hidden files and credentials "
+                "beside the environment's code: %s",
+                ", ".join(confinement.concealed),
+            )
         return cls(confinement, features, strict=isolation == "strict")
 
     def report(self) -> dict[str, Any]:

@@ -58,6 +58,8 @@ class Confinement:
         readable: files and directories that it sees besides the system's programs and this Python,
             read-only; what another user than the owner may not read, it cannot either. Those that
             do not exist are left out.
+        concealed: files and directories within those that it does not see, as real paths; where
+            there are no mount namespaces, it sees their names alone.
         uid: the user and group that it runs as when this process is root; `None`: a number of its
             own that nobody else has.
     """
@@ -70,6 +72,7 @@ class Confinement:
     max_files: int = 256
     tmp_bytes: int = 64 << 20
     readable: tuple[str, ...] = ()
+    concealed: tuple[str, ...] = ()
     uid: int | None = None
 
     def __post_init__(self) -> None:

@@ -145,7 +145,8 @@ class Entrance:
             writable = [(path, landlock.WRITE) for path, _ in WRITABLE]
             terminals = (TERMINALS, landlock.TERMINAL)
             return [("/", landlock.READ), *writable, *devices, terminals]
-        places = [(path, landlock.READ) for path in layout_of(self._confinement).places]
+        shown = layout_of(self._confinement).allowed()
+        places = [(path, landlock.LIST if lists else landlock.READ) for path, lists in shown]
         processes = [(f"/proc/{name}", landlock.READ) for name in PROCESS_FILES]
         return [*places, *processes, (self._home, landlock.WRITE), *devices]
 

@@ -18,6 +18,7 @@ _MAKE_CHARACTER, _MAKE_BLOCK = 1 << 6, 1 << 11
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
 """How many rights over files are known, from which version of Landlock on."""
 READ = _EXECUTE | _READ_FILE | _READ_DIR
+LIST = _READ_DIR
 DEVICE = _READ_FILE | _WRITE_FILE
 TERMINAL = DEVICE | _READ_DIR | _IOCTL_DEVICE
 WRITE = (1 << 15) - 1 - _MAKE_CHARACTER - _MAKE_BLOCK
@@ -52,8 +53,8 @@ def restrict(allowed: Iterable[tuple[str, int]], *, ports: bool) -> None:
     version 6. After `no_new_privs`, or with privileges.
 
     Args:
-        allowed: paths, each with `READ`, `WRITE`, `DEVICE` or `TERMINAL`; those out of reach are
-            left out.
+        allowed: paths, each with `READ`, `LIST`, `WRITE`, `DEVICE` or `TERMINAL`; those out of
+            reach are left out.
         ports: whether TCP stays allowed.
 
     Raises:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from openenv.runtime.confine import kernel
 from openenv.runtime.confine.confinement import Confinement
@@ -49,6 +50,8 @@ def enter_new_root(confinement: Confinement, uid: int, *, open_proc: bool) -> No
     _make_processes(open_proc)
     for place in layout.places:
         _show(place)
+    if layout.concealed:
+        _conceal(layout.concealed)
     _write_settings(confinement, uid)
     for path, target in layout.links:
         _link(path, target)
@@ -110,6 +113,20 @@ def _show(place: str) -> None:
         _touch(place)
     kernel.mount(source, place, flags=kernel.MS_BIND | kernel.MS_REC)
     kernel.restrict_mounts(place, CLOSED)
+
+
+def _conceal(paths: Sequence[str]) -> None:
+    """Lays an empty file or directory over each path."""
+    nothing = OLD + BASE
+    kernel.mount("tmpfs", nothing, "tmpfs", UNPRIVILEGED, "mode=755,size=4k")
+    os.mkdir(f"{nothing}/directory", 0o555)
+    _touch(f"{nothing}/file")
+    kernel.restrict_mounts(nothing, CLOSED | kernel.MS_NOEXEC)  # what is bound has the same
+    for path in paths:
+        if os.path.exists(path):
+            kind = "directory" if os.path.isdir(path) else "file"
+            kernel.mount(f"{nothing}/{kind}", path, flags=kernel.MS_BIND)
+    kernel.unmount(nothing)
 
 
 def _link(path: str, target: str) -> None:
