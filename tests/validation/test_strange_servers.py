@@ -1,5 +1,6 @@
 """Servers that answer in strange ways: a report all the same, and in time."""
 
+import http.server
 import json
 import socket
 import threading
@@ -12,6 +13,7 @@ import pytest
 
 from openenv.validation import subject as subjects
 from openenv.validation import validate, validate_running_environment
+from openenv.validation.web import Site
 from tests.serving import PATIENCE_S, serving
 from tests.validation.broken import Push, Seen, Sound
 
@@ -54,6 +56,29 @@ def _json(content: Any) -> bytes:
         f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
+
+
+def test_a_redirect_takes_no_token_to_another_server() -> None:
+    seen: list[str | None] = []
+
+    class Elsewhere(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.headers["Authorization"])
+            self.wfile.write(_json({}))
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        thread = threading.Thread(target=server.handle_request)
+        server.timeout = PATIENCE_S
+        thread.start()
+        place = f"http://127.0.0.1:{server.server_address[1]}/"
+        moved = f"HTTP/1.1 307 Moved\r\nLocation: {place}\r\nContent-Length: 0\r\n\r\n"
+        with answering(lambda connection: connection.sendall(moved.encode())) as url:
+            answer = Site(url, headers={"Authorization": "Bearer word"}).get("/schema")
+        thread.join()
+    assert (answer.status, seen) == (200, [None])
 
 
 def drip(connection: socket.socket) -> None:

@@ -12,6 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
 
 from openenv.client.endpoint import Endpoint
+from openenv.client.fetching import Redirects
 
 MOST_BYTES = 8 * 1024 * 1024
 CHUNK_BYTES = 65536
@@ -92,7 +93,7 @@ class Site:
 
     def _opener(self) -> OpenerDirector:
         """Proxies are not asked for this machine."""
-        return build_opener(*([ProxyHandler({})] if Endpoint(self.url).is_local else []))
+        return build_opener(ProxyHandler({} if Endpoint(self.url).is_local else None), Redirects())
 
 
 def _parsed(status: int, body: bytes) -> Answer:
