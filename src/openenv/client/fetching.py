@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openenv import settings
+from openenv._http import opener
 from openenv.client.endpoint import Endpoint, normalised
 from openenv.protocol.errors import ConnectFailed, Json
 
@@ -40,12 +41,10 @@ def fetched(endpoint: Endpoint, path: str) -> Json:
     Raises:
         ConnectFailed: it says nothing.
     """
-    handlers = urllib.request.ProxyHandler({} if endpoint.is_local else None), _Redirects()
+    handlers = urllib.request.ProxyHandler({} if endpoint.is_local else None), Redirects()
     asked = urllib.request.Request(f"{endpoint.base_url}{path}", headers=dict(endpoint.headers))
     try:
-        with urllib.request.build_opener(*handlers).open(
-            asked, timeout=endpoint.connect_timeout
-        ) as answer:
+        with opener(*handlers).open(asked, timeout=endpoint.connect_timeout) as answer:
             said: Json = json.loads(answer.read(endpoint.max_message_bytes))
             return said
     except urllib.error.HTTPError as error:
@@ -54,12 +53,13 @@ def fetched(endpoint: Endpoint, path: str) -> Json:
         raise endpoint.failed(getattr(error, "reason", error)) from error
 
 
-class _Redirects(urllib.request.HTTPRedirectHandler):
+class Redirects(urllib.request.HTTPRedirectHandler):
     """Follows as `Endpoint.moved` does: never out of TLS; another host gets no headers."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
+        """What is asked of the new place; `None` if it is not to be asked."""
         old, new = urlsplit(req.full_url), urlsplit(newurl)
         if new.scheme not in (old.scheme, "https"):
             return None

@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.request import ProxyHandler, Request
 
+from openenv._http import opener
 from openenv.protocol.errors import NotReady, ProviderError
 
 FIRST_PAUSE_S = 0.02
@@ -76,9 +77,9 @@ def _check(is_alive: Callable[[], str | None]) -> None:
 def ask(url: str, timeout_s: float = ANSWER_S, headers: Mapping[str, str] | None = None) -> str:
     """Asks a server once for its health: empty if it has it, else what came instead."""
     question = Request(f"{url.rstrip('/')}/health", headers=dict(headers or {}))
-    opener = build_opener(ProxyHandler({})) if is_loopback(url) else build_opener()
+    asking = opener(ProxyHandler({} if is_loopback(url) else None))
     try:
-        with opener.open(question, timeout=timeout_s) as answer:
+        with asking.open(question, timeout=timeout_s) as answer:
             answer.read(MAX_BODY_BYTES)
             return "" if answer.status == 200 else f"it answered {answer.status}"
     except HTTPError as error:
