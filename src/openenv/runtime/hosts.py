@@ -93,12 +93,12 @@ class Hosts:
         if self._nursery is not None:
             self._nursery.warm_up()
 
-    def new(self) -> Host:
+    def new(self, session_id: str) -> Host:
         """A place for one session."""
         if self.kind == "inline":
             return InlineHost(self._make)
         if self._nursery is not None:
-            return ProcessHost(self._spec.name, self._nursery)
+            return ProcessHost(self._spec.name, self._nursery, f"session {session_id}")
         if not (self._spec.traits.one_thread or self._spec.shared):
             return ThreadHost(self._make, Worker(f"openenv-{self._spec.name}"))
         if self._shared_worker is None:
@@ -113,7 +113,7 @@ class Hosts:
         """
         if self._nursery is None:
             return None
-        host = ProcessHost(self._spec.name, self._nursery)
+        host = ProcessHost(self._spec.name, self._nursery, f"{self._spec.name}.get_metadata()")
         try:
             return await asyncio.wait_for(_card(host), self._patience_s)
         except asyncio.TimeoutError:

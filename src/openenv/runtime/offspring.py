@@ -34,16 +34,19 @@ class Death:
 class Offspring:
     """A process that holds one session.
 
+    Args:
+        whose: the session, for people.
+
     Attributes:
         link: the socket to it.
         stderr: what it prints.
         death: how it ended, once it has.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, whose: str) -> None:
         self.link = Link()
         try:
-            self.stderr = Stderr()
+            self.stderr = Stderr(whose)
         except OSError:
             self.link.close()
             raise

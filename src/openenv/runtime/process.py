@@ -27,16 +27,18 @@ class ProcessHost(Host):
     Args:
         name: the environment's, for people.
         nursery: where the process comes from.
+        whose: the session, for people.
     """
 
-    def __init__(self, name: str, nursery: Nursery) -> None:
+    def __init__(self, name: str, nursery: Nursery, whose: str) -> None:
         self._name = name
         self._nursery = nursery
+        self._whose = whose
         self._child: Offspring | None = None
 
     async def start(self) -> None:
         """Has the child made, and waits until it has built the environment."""
-        self._child = child = Offspring()
+        self._child = child = Offspring(self._whose)
         opening = await self._nursery.bear(child)
         answer = await self._exchange(opening)
         if answer.type != "ready":

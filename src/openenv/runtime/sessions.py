@@ -109,12 +109,13 @@ class Sessions:
         finally:
             self._eviction.look()
         try:
-            host = self.hosts.new()
+            session_id = session_id or str(uuid.uuid4())
+            host = self.hosts.new(session_id)
         except BaseException:
             self._slots.free()
             raise
         seat = Seat(
-            session_id or str(uuid.uuid4()),
+            session_id,
             host,
             self.limits,
             self._clock,

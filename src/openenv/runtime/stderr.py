@@ -13,16 +13,23 @@ LAST_WORDS_S = 1.0
 BURST_BYTES = 4 << 20
 BURST_S = 1.0
 """Who prints more than so much must wait so long: nobody's prints may keep a server busy."""
+SHOWN_BYTES = 1 << 20
+"""What is shown of it, at most: nobody's prints may fill the disk that a server's log is on."""
 
 
 class Stderr(asyncio.Protocol):
     """A pipe of our own: a process that outlives the child may hold it open, but not us.
 
+    Args:
+        whose: the child, for people.
+
     Attributes:
         child_end: what the child is given as its stderr.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, whose: str) -> None:
+        self._whose = whose
+        self._shown = 0
         self._own_end, self.child_end = os.pipe()
         self._tail = b""
         self._transport: Any = None
@@ -60,14 +67,22 @@ class Stderr(asyncio.Protocol):
             os.close(self.child_end)
 
     def data_received(self, data: bytes) -> None:
-        """Shows what was printed."""
+        """Shows what was printed, up to a limit."""
         self._tail = (self._tail + data)[-TAIL_BYTES:]
         self._burst += len(data)
         if self._burst > BURST_BYTES and self._pause is None:
             self._transport.pause_reading()
             self._pause = asyncio.get_running_loop().call_later(BURST_S, self._go_on)
+        if self._shown <= SHOWN_BYTES:
+            self._show(data)
+
+    def _show(self, data: bytes) -> None:
+        text = data[: SHOWN_BYTES - self._shown].decode(errors="replace")
+        self._shown += len(data)
+        if self._shown > SHOWN_BYTES:
+            text += f"\nopenenv: … more output of {self._whose} is dropped\n"
         with suppress(OSError, ValueError):  # our own stderr may be closed
-            sys.stderr.write(data.decode(errors="replace"))
+            sys.stderr.write(text)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nobody holds the other end any more."""

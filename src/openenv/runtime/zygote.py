@@ -65,7 +65,7 @@ class Zygote:
             HostCrashed: it died of it.
             Unfit: it has, and must not be forked.
         """
-        self._stderr = stderr = Stderr()
+        self._stderr = stderr = Stderr(f"the process that imports {self._name}")
         own_end, its_end = socket.socketpair()
         try:
             self._control = Control(own_end, self._hear)
