@@ -5,8 +5,10 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from dataclasses import asdict
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
@@ -28,6 +30,7 @@ from openenv.runtime.confine import (
 )
 from openenv.runtime.confine.cgroups import Groups, Hierarchy
 from openenv.runtime.confine.features import NAMESPACES
+from openenv.runtime.confine.keeper import children
 from openenv.runtime.confine.survey import survey
 from tests.sandbox.marks import both, confining
 from tests.sandbox.stage import Stage, Voice, expect, play_scene
@@ -135,3 +138,22 @@ def test_what_this_process_imports_the_survey_finds_too(tmp_path: Path) -> None:
     bare = [sys.executable, "-I", "-S", "-c", code, *path]
     found = subprocess.check_output(bare, text=True, cwd=tmp_path, timeout=60)
     assert found == f"{sorted(probe().available)}\n"
+
+
+def test_children_are_found_whichever_thread_has_them() -> None:
+    started: Queue[int] = Queue()
+    ended = threading.Event()
+
+    def start() -> None:
+        with subprocess.Popen(["sleep", "60"]) as process:
+            started.put(process.pid)
+            ended.wait(10)
+            process.kill()
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    try:
+        assert started.get(timeout=10) in children(os.getpid())
+    finally:
+        ended.set()
+        thread.join()

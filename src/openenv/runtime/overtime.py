@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from openenv.runtime.confine.keeper import children
+
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -16,8 +18,7 @@ def cpu_seconds(pid: int) -> float:
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:  # it has just ended
         return 0.0
     own = sum(map(int, fields[11:15])) / TICKS_PER_S
-    return own + sum(cpu_seconds(int(child)) for child in children)
+    return own + sum(map(cpu_seconds, children(pid)))

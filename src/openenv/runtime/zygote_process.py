@@ -26,6 +26,7 @@ from openenv.env.spec import EnvSpec
 from openenv.runtime.birth import Birth
 from openenv.runtime.child import converse, die_with_parent, mute_stdio, why_not
 from openenv.runtime.confine import Cell, ConfineError, Features, prepare, reap
+from openenv.runtime.confine.keeper import children
 from openenv.runtime.host import SessionFactory, session_factory
 from openenv.runtime.loose import Loose, exit_after
 from openenv.runtime.overtime import cpu_seconds
@@ -133,7 +134,7 @@ class Parent:
         self._cells: dict[int, Cell | Loose] = {}
         self._spare: Cell | Loose | None = None
         self._sessions: dict[int, int] = {}
-        self._own = _children()
+        self._own = frozenset(children(os.getpid()))
         self._last_look = 0.0
         self._overtime: set[int] = set()
         self._awake, self._alarm = socket.socketpair()
@@ -301,14 +302,6 @@ def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     for _, _, sent in extras:
         descriptors.frombytes(sent)
     return read + control.recv(ORDER.size - len(read), socket.MSG_WAITALL), list(descriptors)
-
-
-def _children() -> frozenset[int]:
-    """Processes that the environment's imports have started."""
-    with suppress(OSError):
-        listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
-        return frozenset(map(int, listed.split()))
-    return frozenset()
 
 
 if __name__ == "__main__":

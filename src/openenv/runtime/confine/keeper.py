@@ -11,6 +11,7 @@ import resource
 import signal
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from glob import glob
 
 from openenv.runtime.confine import kernel
 from openenv.runtime.confine.features import Features
@@ -88,7 +89,7 @@ def reap(known: Collection[int]) -> dict[int, int]:
             was_signalled = SIGNALLED < code <= SIGNALLED + signal.SIGRTMAX
             ended[pid] = SIGNALLED - code if was_signalled else code
     if kernel.is_subreaper():
-        _kill(pid for pid in _children(os.getpid()) if pid not in known)
+        _kill(pid for pid in children(os.getpid()) if pid not in known)
     return ended
 
 
@@ -98,6 +99,15 @@ def close_descriptors(first: int, keep: Collection[int] = ()) -> None:
         os.closerange(first, descriptor)
         first = descriptor + 1
     os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+
+
+def children(pid: int) -> list[int]:
+    """The children of a process, whichever of its threads has them; none if it has ended."""
+    found: list[int] = []
+    for path in glob(f"/proc/{pid}/task/*/children"):
+        with suppress(OSError), open(path, encoding="utf-8") as file:
+            found += map(int, file.read().split())
+    return found
 
 
 def _go_on_in_namespaces() -> None:
@@ -136,7 +146,7 @@ def _kill_all() -> None:
     """Kills all descendants of this process, and collects them."""
     with suppress(ChildProcessError):
         while True:
-            _kill(_children(os.getpid()))
+            _kill(children(os.getpid()))
             os.wait()
 
 
@@ -148,7 +158,7 @@ def _kill(pids: Iterable[int]) -> None:
         for pid in found - seen:
             _signal(pid, signal.SIGSTOP)
         seen |= found
-        found = {child for pid in seen for child in _children(pid)}
+        found = {child for pid in seen for child in children(pid)}
     for pid in seen:
         _signal(pid, signal.SIGKILL)
 
@@ -156,12 +166,3 @@ def _kill(pids: Iterable[int]) -> None:
 def _signal(pid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
-
-
-def _children(pid: int) -> list[int]:
-    """The children of a process; none if it has ended."""
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
-            return [int(child) for child in file.read().split()]
-    except OSError:
-        return []
