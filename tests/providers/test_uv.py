@@ -170,6 +170,23 @@ def test_a_repository_is_cloned_for_as_long_as_it_runs(
     eventually(lambda: processes(scratch) == [])
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root makes files of other users")
+def test_what_other_users_put_beside_clones_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for name in ("list", "pipe"):
+        (tmp_path / f"{scratch.PREFIX}{name}").mkdir()
+    note = tmp_path / f"{scratch.PREFIX}list" / scratch.NOTE
+    note.write_text('["openenv.owner"]')
+    pipe = tmp_path / f"{scratch.PREFIX}pipe" / scratch.NOTE
+    os.mkfifo(pipe)
+    for path in (note, pipe):
+        os.chown(path, 65534, 65534)
+    scratch.remove(scratch.make())
+    assert note.exists() and pipe.exists()
+
+
 def test_the_clone_of_a_killed_program_is_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

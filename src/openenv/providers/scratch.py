@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from contextlib import suppress
@@ -28,8 +29,10 @@ def remove(directory: Path) -> None:
 
 
 def sweep() -> None:
-    """Removes those whose owner is dead."""
+    """Removes those of this user whose owner is dead."""
     for note in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{NOTE}"):
-        with suppress(OSError, ValueError, TypeError):  # somebody else's, or gone by now
+        with suppress(OSError, ValueError, TypeError):  # gone by now, or not written yet
+            if note.lstat().st_uid != os.getuid():
+                continue  # anybody may write what they like there, or a pipe that never ends
             if owner.is_dead(json.loads(note.read_text(encoding="utf-8"))):
                 remove(note.parent)
