@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
@@ -426,6 +427,21 @@ class ExitsForCard(World):
 def test_an_environment_writes_its_own_card() -> None:
     with serving(WithCard) as server:
         assert server.http("GET", "/metadata").json()["author"] == "us"
+
+
+def test_one_environment_is_built_for_all_who_ask_for_its_card_at_once() -> None:
+    asked = []
+
+    class Slow(World):
+        def get_metadata(self) -> EnvironmentMetadata:
+            asked.append(self)
+            time.sleep(0.3)
+            return EnvironmentMetadata(name="slow", description="Thinks about itself.")
+
+    with serving(Slow) as server, ThreadPoolExecutor(4) as callers:
+        answers = callers.map(lambda _: server.http("GET", "/metadata").json(), range(4))
+        assert [answer["name"] for answer in answers] == ["slow"] * 4
+    assert len(asked) == 1
 
 
 def test_an_environment_that_is_built_for_its_card_is_closed() -> None:

@@ -154,6 +154,7 @@ class HTTPEnvServer:
         router = APIRouter(tags=["Environment"])
         described = schemas(self.spec, self.reset_observation_cls)
         card: EnvironmentMetadata | None = None
+        asking = asyncio.Lock()  # each instance costs what a session does, and counts as none
 
         @router.get("/health")
         async def health() -> HealthResponse:
@@ -169,7 +170,8 @@ class HTTPEnvServer:
         async def metadata() -> EnvironmentMetadata:
             """What the environment tells about itself."""
             nonlocal card
-            card = card or await read_metadata(self.spec, self.sessions.hosts, self.env_name)
+            async with asking:
+                card = card or await read_metadata(self.spec, self.sessions.hosts, self.env_name)
             return card
 
         @router.get("/schema")
