@@ -197,6 +197,13 @@ def test_a_file_of_something_else_is_not_touched(
     assert results.read_text() == content
 
 
+def test_a_password_in_the_address_is_refused_and_not_shown(tmp_path: Path) -> None:
+    url = "http://ada:correct-horse@127.0.0.1:9"
+    code, words = refused("walk", "--base-url", url, "-o", str(tmp_path))
+    assert (code, "OPENENV_CLIENT_TOKEN" in words) == (2, True), words
+    assert "correct-horse" not in words
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [

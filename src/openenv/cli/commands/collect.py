@@ -142,11 +142,12 @@ def _collection(base_url: str, **wanted: Any) -> Collection:
     from openenv.settings import client_headers
     from openenv.testing.samples import NoSample
     from openenv.testing.scripted import ScriptedPolicy
+    from openenv.validation.target import Target
     from openenv.validation.web import Site
 
     if not base_url.startswith(("http://", "https://")):
         raise UsageProblem(f"--base-url takes http://… or https://…, got {base_url!r}")
-    base_url = base_url.rstrip("/")
+    base_url = Target.at_url(base_url).place
     schema = Site(base_url, headers=client_headers(None)).get("/schema")
     action = schema.field("action")
     if schema.status == UNAUTHORIZED_STATUS:
