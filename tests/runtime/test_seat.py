@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import time
 
 import pytest
@@ -40,6 +41,26 @@ class BadHost(Host):
         raise RuntimeError("closing fails too")
 
 
+class Patient(BadHost):
+    """Never answers."""
+
+    def __init__(self) -> None:
+        super().__init__(ValueError())
+
+    def serve(self, request: Request) -> asyncio.Future[Reply]:
+        return asyncio.get_running_loop().create_future()
+
+    async def close(self) -> None:
+        """Closes well."""
+
+
+def said(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The lines of warning about sessions, but those about their ends."""
+    records = [r for r in caplog.records if r.name == "openenv.sessions"]
+    assert {r.levelno for r in records} == {logging.WARNING}
+    return [r.getMessage() for r in records if "closing" not in r.getMessage()]
+
+
 def seat_on(host: Host, ended: list[Seat]) -> Seat:
     limits = Limits(close_grace=5)
     return Seat("s", host, limits, time.monotonic, attached=False, on_end=ended.append)
@@ -74,6 +95,25 @@ async def test_every_failure_is_answered(
     assert seat.is_open is not ends
     await seat.close()
     assert (ended, host.closed) == ([seat], 1)
+
+
+async def test_a_crash_is_logged_in_a_line(caplog: pytest.LogCaptureFixture) -> None:
+    seat = seat_on(BadHost(HostCrashed("it died (exit code 7)")), [])
+    await seat.start()
+    await ask(seat, "step")
+    assert said(caplog) == ["session s failed: it died (exit code 7) (code: HOST_CRASHED)"]
+    await seat.close()
+
+
+async def test_a_call_that_takes_too_long_is_logged_in_a_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    seat = seat_on(Patient(), [])
+    await seat.start()
+    assert (await ask(seat, "step", timeout_s=0.01)).code == "STEP_TIMEOUT"
+    (line,) = said(caplog)
+    assert line.startswith("session s failed: the environment ran longer than 0.01 s")
+    await seat.close()
 
 
 async def test_a_host_that_cannot_start() -> None:

@@ -287,6 +287,31 @@ def test_whatever_an_environment_raises_becomes_an_answer(arg: str, says: str) -
     assert value(world.step("echo", 1)) == 1
 
 
+@pytest.mark.parametrize(
+    ("trick", "arg", "says"),
+    [
+        ("fail_badly", "exit", "the environment called sys.exit(3)"),
+        ("unsendable", "lock", "Seen.value cannot be sent"),
+    ],
+)
+def test_what_is_no_exception_is_logged_in_a_line(
+    trick: str, arg: str, says: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Served(World()).step(trick, arg)
+    (record,) = [r for r in caplog.records if r.name == "openenv.session"]
+    assert record.levelno == logging.WARNING
+    assert record.getMessage().startswith(f"World.step() failed: {says}")
+    assert "\n" not in record.getMessage()
+    assert record.exc_info is None
+
+
+def test_what_is_no_observation_is_logged_in_a_line(caplog: pytest.LogCaptureFixture) -> None:
+    Served(Wrong()).ask("step", {"what": "x"})
+    (record,) = [r for r in caplog.records if r.name == "openenv.session"]
+    assert record.levelno == logging.WARNING
+    assert "Wrong.step must give an Observation, got dict" in record.getMessage()
+
+
 def test_an_interrupt_goes_through() -> None:
     with pytest.raises(KeyboardInterrupt):
         Served(World()).step("fail_badly", "interrupt")

@@ -92,10 +92,14 @@ class Seat:
             try:
                 await asyncio.wait_for(self._host.start(), self._limits.reset_timeout)
             except asyncio.TimeoutError:
+                overdue = _overdue(self._limits.reset_timeout)
+                self._log(overdue)
                 self._host.kill()
                 self.begin_close()
-                raise _overdue(self._limits.reset_timeout) from None
+                raise overdue from None
             except BaseException as error:
+                if isinstance(error, HostCrashed):
+                    self._log(error)
                 self.begin_close()
                 if isinstance(error, SessionError) or not isinstance(error, Exception):
                     raise
@@ -189,6 +193,7 @@ class Seat:
             return error_reply(error)
         self.begin_close()
         if isinstance(error, HostCrashed):
+            self._log(error)
             return error_reply(error, ends_session=True)
         if not isinstance(error, asyncio.CancelledError):
             logger.error("a call of session %s failed", self.session_id, exc_info=error)
@@ -209,9 +214,14 @@ class Seat:
 
     def _overrun(self, seconds: float) -> None:
         """The running call has had its time: the session ends, and nobody waits for the call."""
+        error = _overdue(seconds)
+        self._log(error)
         self._host.kill()
-        self._abandon(_overdue(seconds))
+        self._abandon(error)
         self.begin_close()
+
+    def _log(self, error: SessionError) -> None:
+        logger.warning("session %s failed: %s", self.session_id, error)
 
     def _abandon(self, error: SessionError) -> None:
         """Answers the running call with an error; whatever it still gives is for nobody."""

@@ -87,7 +87,7 @@ class Session:
                 raise self._typed(operation, error) from error
             if is_awaitable(value):
                 return self._answer_later(request, value, answer)
-            return answer(value, request.binary)
+            return self._reply(request, value, answer)
         except SessionError as error:
             return error_reply(error)
 
@@ -103,15 +103,28 @@ class Session:
                 value = await pending
             except Exception as error:
                 raise self._typed(request.op, error) from error
-            return answer(value, request.binary)
+            return self._reply(request, value, answer)
         except SessionError as error:
             return error_reply(error)
 
     def _typed(self, operation: str, error: Exception) -> SessionError:
         """An exception of the author's code as one that can cross the wire."""
-        if isinstance(error, SessionError) and error.code not in ENDING_CODES:
-            return error
-        return self._failed(operation, error)
+        if not isinstance(error, SessionError) or error.code in ENDING_CODES:
+            return self._failed(operation, error)
+        if isinstance(error, EnvironmentFailed):
+            self._log(operation, error)
+        return error
+
+    def _reply(self, request: Request, value: object, answer: Answer) -> Reply:
+        """The reply of what a call gave, which may be nothing that can be sent."""
+        try:
+            return answer(value, request.binary)
+        except EnvironmentFailed as error:
+            self._log(request.op, error)
+            raise
+
+    def _log(self, operation: str, error: EnvironmentFailed) -> None:
+        logger.warning("%s.%s() failed: %s", self._spec.name, operation, error)
 
     def _step(self, request: Request) -> Call:
         """The call that takes a step, of a valid action in a running episode."""
