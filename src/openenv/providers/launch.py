@@ -35,7 +35,8 @@ class Launch:
             serve` takes.
         app: the ASGI application in the project, as `module:name`.
         port: on this machine; `None` lets the engine choose.
-        env_vars: variables of the server. Their values appear in no error.
+        env_vars: variables of the server. Their values appear in no error, unless in a log that the
+            server wrote them to.
         ready_timeout_s: how long it may take until the server is healthy, in seconds.
         resources: limits.
         options: the provider's own.
