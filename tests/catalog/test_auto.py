@@ -11,7 +11,7 @@ from openenv import GenericAction, GenericEnvClient
 from openenv.auto import AutoAction, AutoEnv
 from openenv.client.fetching import is_available
 from openenv.client.launching import Launching
-from openenv.protocol.errors import ConfigurationError, ConnectFailed
+from openenv.protocol.errors import ConfigurationError, ConnectFailed, ProviderError
 from openenv.testing import Add, Count, Counting
 from tests.catalog.packages import install
 from tests.client.starting import START_S, Old, Place
@@ -85,6 +85,32 @@ def test_a_name_alone_starts_a_container(place: Place) -> None:
     client.close()
     expected = {"port": None, "env_vars": {"GREETING": "hi"}}
     assert old.asked == [("counting-env:latest", expected)]
+
+
+def test_a_container_is_of_the_image_that_this_machine_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docker = tmp_path / "docker"
+    asked = tmp_path / "asked"
+    docker.write_text(
+        f'#!/bin/sh\necho "$*" >> {asked}\n'
+        'case "$1 $2" in\n'
+        '  "image inspect") [ "$3" = "$HAS" ] && echo "[{}]" ;;\n'
+        '  "version "*|"container ls"|"ps "*) ;;\n'
+        "  *) exit 1 ;;\n"
+        "esac\n"
+    )
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("HAS", "openenv-counting")
+    with pytest.raises(ProviderError), AutoEnv.from_env("counting"):
+        pass
+    (started,) = [line for line in asked.read_text().splitlines() if line.startswith("run ")]
+    assert started.endswith(" openenv-counting")
+    monkeypatch.setenv("HAS", "nothing")
+    build = "openenv build --tag counting-env:latest"
+    with pytest.raises(ProviderError, match=build), AutoEnv.from_env("counting"):
+        pass
 
 
 @pytest.mark.timeout(120)

@@ -71,17 +71,27 @@ def test_list_shows_what_is_installed(tmp_path: Path) -> None:
 # ── info ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_info_of_an_installed_environment_is_a_program_that_uses_it() -> None:
-    run = openenv("info", "echo")
+def test_info_of_an_installed_environment_is_a_program_that_uses_it(tmp_path: Path) -> None:
+    alone = {"PATH": str(tmp_path)}
+    run = openenv("info", "echo", variables=alone)
     assert run.returncode == Exit.OK
     assert "client: echo_env.client:EchoEnv" in run.stdout
     assert "message: string" in run.stdout
     _, _, program = run.stdout.partition("Use it:\n")
     assert program.splitlines()[0] == "  from echo_env import EchoAction, EchoEnv"
     assert '  with EchoEnv.from_docker_image("echo-env:latest") as env:' in program
-    card = json.loads(openenv("info", "echo", "--json").stdout)
+    card = json.loads(openenv("info", "echo", "--json", variables=alone).stdout)
     assert card["schemas"]["action"]["properties"].keys() >= {"message"}
     assert card["limits"] == {"image": "echo-env:latest"}
+
+
+@pytest.mark.parametrize("here", ["echo-env:latest", "openenv-echo"])
+def test_info_names_the_image_that_this_machine_has(tmp_path: Path, here: str) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text(f'#!/bin/sh\n[ "$*" = "image inspect {here}" ]\n')
+    docker.chmod(0o755)
+    run = openenv("info", "echo", variables={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert f'EchoEnv.from_docker_image("{here}")' in run.stdout
 
 
 def test_info_of_a_project_shows_its_limits_and_models() -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from openenv.catalog.images import image_here
 from openenv.catalog.install import from_source
 from openenv.catalog.installed import EnvironmentInfo, find, installed
 from openenv.client.endpoint import Endpoint, normalised
@@ -46,7 +47,8 @@ class AutoEnv:
             name: an installed environment, as `echo`, or a Space: `owner/name`,
                 `owner/name@revision`, or `git+https://…` for another repository.
             base_url: its server. If that is this machine's and down, a container is started.
-            docker_image: the image to start, instead of the one that its name stands for.
+            docker_image: the image to start; by default `NAME-env:latest`, or the one of
+                `openenv build` if that alone is on this machine.
             container_provider: starts it, by default a `LocalDockerProvider`.
             wait_timeout: how long it may take until the container is healthy, in seconds.
             env_vars: variables of the container.
@@ -82,7 +84,7 @@ class AutoEnv:
         if found is not None:
             return client_class(base_url=found, provider=None, **kwargs)
         return client_class.from_docker_image(
-            docker_image or _image(name),
+            docker_image or _image(name, container_provider),
             container_provider,
             ready_timeout_s=wait_timeout,
             env_vars=dict(env_vars or {}),
@@ -184,14 +186,17 @@ def _environment(name: str, *, trusted: bool = False) -> EnvironmentInfo:
     return from_source(name, trusted=trusted) if _is_remote(name) else find(name)
 
 
-def _image(name: str) -> str:
-    """The image that a name stands for.
+def _image(name: str, provider: Any) -> str:
+    """The image that a name stands for: of this machine's, if that is where it is started.
 
     Raises:
         ConfigurationError: a repository, or a revision, has none.
     """
     if not _is_remote(name):
-        return find(name).default_image
+        from openenv.providers import LocalDockerProvider
+
+        here = provider is None or isinstance(provider, LocalDockerProvider)
+        return image_here(find(name)) if here else find(name).default_image
     space = None if name.startswith("git+") else Space.named(name)
     if space is None or space.revision is not None:
         raise ConfigurationError(

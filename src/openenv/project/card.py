@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from openenv import settings
+from openenv.catalog.images import image_here
 from openenv.catalog.installed import EnvironmentInfo, find
 from openenv.catalog.manifest import MANIFEST, read_manifest
 from openenv.client.endpoint import UNAUTHORIZED_STATUS, Endpoint, normalised
@@ -160,6 +161,7 @@ def _project(target: str, path: Path) -> Card:
 
 def _installed(environment: EnvironmentInfo) -> Card:
     problems = [environment.problem] if environment.problem else []
+    image = image_here(environment)
     described: Json = {}
     usage: list[str] = []
     client = f"{environment.client_module_path}:{environment.client_class_name}"
@@ -171,7 +173,7 @@ def _installed(environment: EnvironmentInfo) -> Card:
             "observation": json_schema(environment.get_observation_class()),
         }
         client = f"{found.__module__}:{found.__name__}"
-        usage = _program(environment, found, action, described["action"])
+        usage = _program(environment.package, image, found, action, described["action"])
     except ImportError as error:
         problems.append(str(error))
     return Card(
@@ -181,24 +183,24 @@ def _installed(environment: EnvironmentInfo) -> Card:
         description=environment.description,
         client=client,
         schemas=described,
-        limits={"image": environment.default_image},
+        limits={"image": image},
         usage=usage,
         problems=problems,
     )
 
 
 def _program(
-    environment: EnvironmentInfo, client: type[Any], action: type[Any], schema: Json
+    package: str, image: str, client: type[Any], action: type[Any], schema: Json
 ) -> list[str]:
     homes: dict[str, list[str]] = {}
     for needed in (action, client):
-        homes.setdefault(_home(needed, environment.package), []).append(needed.__name__)
+        homes.setdefault(_home(needed, package), []).append(needed.__name__)
     imports = [f"from {home} import {', '.join(names)}" for home, names in homes.items()]
     fields = ", ".join(f"{name}={value!r}" for name, value in _sample(schema).items())
     return [
         *imports,
         "",
-        f'with {client.__name__}.from_docker_image("{environment.default_image}") as env:',
+        f'with {client.__name__}.from_docker_image("{image}") as env:',
         "    result = env.reset()",
         f"    result = env.step({action.__name__}({fields}))",
     ]

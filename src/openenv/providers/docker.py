@@ -201,7 +201,7 @@ class LocalDockerProvider(ContainerStarter):
 def _no_image(image: str, why: str) -> str:
     return (
         f"image {image} is not on this machine and could not be fetched ({why}); build it with "
-        f"`openenv build`, or check its name"
+        f"`openenv build --tag {image}` in its project, or check its name"
     )
 
 
