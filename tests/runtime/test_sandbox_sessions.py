@@ -369,6 +369,19 @@ class TestWhatIsInForce:
         assert "seccomp (this kernel has none)" in str(refusals[0])
         assert refusals[1] is None
 
+    def test_a_refusal_gives_each_advice_once(self) -> None:
+        missing = {
+            "mountns": "mount: refused; run as root",
+            "pidns": "unshare: refused; run as root",
+            "netns": "unshare: refused; run as root",
+            "seccomp": "this kernel has none",
+        }
+        refusal = Sandbox(Confinement(), probe(), strict=True).refuse(Applied((), missing))
+        assert str(refusal).endswith(
+            "lacks mountns (mount: refused), pidns, netns (unshare: refused): run as root; "
+            "seccomp (this kernel has none)"
+        )
+
     @pytest.mark.parametrize(
         ("name", "value", "says"),
         [

@@ -126,7 +126,16 @@ def _check_limits(spec: EnvSpec) -> None:
 
 
 def _list(missing: Mapping[str, str]) -> str:
-    return "; ".join(f"{name} ({why})" for name, why in missing.items())
+    """Features by why they are missing, and what helps against it, each said once."""
+    by_remedy: dict[str, dict[str, list[str]]] = {}
+    for name, reason in missing.items():
+        why, _, remedy = reason.partition("; ")
+        by_remedy.setdefault(remedy, {}).setdefault(why, []).append(name)
+    return "; ".join(
+        ", ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
+        + (f": {remedy}" if remedy else "")
+        for remedy, reasons in by_remedy.items()
+    )
 
 
 def _size(count: int) -> str:
