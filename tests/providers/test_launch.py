@@ -11,6 +11,12 @@ def test_a_launch_shows_no_values() -> None:
     assert "hunter2" not in repr(Launch(image="i", env_vars={"KEY": "hunter2"}))
 
 
+@pytest.mark.parametrize("image", ["--help", "-v/:/host"])
+def test_an_image_is_no_option_of_the_engine(image: str) -> None:
+    with pytest.raises(ProviderError, match="no image is named"):
+        Launch(image=image)
+
+
 def test_limits() -> None:
     assert limits(Resources()) == ["--memory=2g", "--memory-swap=2g", "--pids-limit=512"]
     assert limits(Resources(memory=None, cpus=1.5, pids=None)) == ["--cpus=1.5"]

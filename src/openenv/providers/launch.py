@@ -51,6 +51,11 @@ class Launch:
     resources: Resources = Resources()
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Refuses what a container engine would take for an option of its own."""
+        if self.image and self.image.startswith("-"):
+            raise ProviderError(f"no image is named {self.image!r}; pass its name alone")
+
 
 class UnknownOption(ProviderError, ConfigurationError):
     """A provider has no option of that name (also ValueError)."""
