@@ -128,6 +128,10 @@ def test_printing_asks_no_cluster(tmp_path: Path) -> None:
     [
         ([], "say what to deploy"),
         (["./none"], "there is no folder './none'"),
+        (["Bad Image"], "'Bad Image' can be no image's name"),
+        (["Bad Image", "--print"], "'Bad Image' can be no image's name"),
+        (["echo:"], "'echo:' can be no image's name"),
+        (["me//echo"], "'me//echo' can be no image's name"),
         (["echo:1", "--image", "other"], "--image goes with a folder"),
         (["echo:1", "--delete", "x"], "--delete NAME goes with neither"),
         (["echo:1", "-e", "SECRET"], "--env takes NAME=VALUE"),
@@ -140,3 +144,24 @@ def test_what_cannot_be_meant(args: list[str], told: str) -> None:
     ended = openenv(*args)
     assert ended.returncode > 0
     assert told in ended.stderr
+    assert (ended.stdout, "deploying  …" in ended.stderr) == ("", False)
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "echo",
+        "me/my_env__2:v1.0",
+        "localhost:5000/a/b-c:latest",
+        "Registry.Example.org/me/echo",
+        f"echo@sha256:{'0' * 64}",
+    ],
+)
+def test_the_names_that_images_have(image: str) -> None:
+    assert image in openenv(image, "--print").stdout
+
+
+def test_no_pods_are_a_deployment_that_waits(double: Double, tmp_path: Path) -> None:
+    ended = openenv("good:1", "--replicas", "0", "--kubeconfig", double.kubeconfig(tmp_path))
+    assert ended.returncode == 0, ended.stderr
+    assert "0 pod(s)" in ended.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,12 @@ from openenv.providers.kubernetes_rollout import wait_until_ready
 from openenv.providers.launch import Resources
 
 DELETED_S = 120.0
+_PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_IMAGE = re.compile(
+    rf"(?:[\w.-]+(?::\d+)?/|\[[0-9a-f:]+\](?::\d+)?/)?(?:{_PART}/)*{_PART}"
+    r"(?::\w[\w.-]{0,127})?(?:@[a-z0-9]+:[0-9a-f]{32,128})?",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +91,11 @@ def plan(wanted: Wanted, namespace: str) -> Workload:
         ConfigurationError: an option cannot be used; the text names it.
     """
     image, port, variables = _target(wanted)
+    if not _IMAGE.fullmatch(image):
+        raise UsageProblem(
+            f"{image!r} can be no image's name; one is lower-case, as "
+            "registry.example.org/me/my-env:1"
+        )
     options = PodOptions(container_port=wanted.port or port, **wanted.pods)
     return Workload(
         name=options.name or name_of(image),

@@ -27,7 +27,9 @@ _Name = Annotated[str | None, typer.Option(help="Its name; the image's by defaul
 _Namespace = Annotated[
     str | None, typer.Option("--namespace", "-n", help="The context's by default.")
 ]
-_Replicas = Annotated[int, typer.Option(min=0, help="How many pods.")]
+_Replicas = Annotated[
+    int, typer.Option(min=0, help="How many pods; 0 stops them, and keeps the rest.")
+]
 _Port = Annotated[
     int | None, typer.Option(min=1, max=65535, help="Where the image listens; 8000 by default.")
 ]
@@ -93,8 +95,9 @@ def k8s(
     pulls = {"image_pull_policy": pull, "image_pull_secrets": tuple(pull_secret or ())}
     limits = Resources(memory=memory, cpus=cpus)
     wanted = deploying.Wanted(target or "", image, port, variables, limits, pods | pulls, timeout)
+    planned = deploying.plan(wanted, namespace or "default")  # before anything is begun
     if print_only:
-        return _print(deploying.plan(wanted, namespace or "default"), as_json)
+        return _print(planned, as_json)
     return _deploy(wanted, where, as_json)
 
 
