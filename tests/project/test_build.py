@@ -130,6 +130,14 @@ def test_what_locks_another_openenv_stays_out_and_that_is_told(package: Path) ->
     assert (package / "uv.lock").exists()
 
 
+def test_a_dockerfile_s_own_list_of_what_to_ignore_counts(package: Path) -> None:
+    (package / "server" / "Dockerfile.dockerignore").write_text("private\n")
+    context = prepared(package)
+    told = (context.directory / ".dockerignore").read_text()
+    assert told.splitlines() == ["private", "", "!openenv_wheel"]
+    assert "private" not in (package / ".dockerignore").read_text()
+
+
 def test_caches_and_environments_are_not_copied(package: Path) -> None:
     for name in (".venv", ".git", "__pycache__", "x.egg-info", ".mypy_cache"):
         (package / name).mkdir()

@@ -86,6 +86,9 @@ def prepare(
     except (OSError, shutil.Error) as error:
         raise ProjectError(f"{source} cannot be copied: {error}") from error
     text = _read(found)
+    ignores = found.with_name(f"{found.name}.dockerignore")
+    if ignores.is_file():  # an engine takes that one instead; beside our Dockerfile there is none
+        _write(copy / ".dockerignore", _read(ignores))
     notes: tuple[str, ...] = ()
     if own:
         notes = tuple(_pin(source, copy))
