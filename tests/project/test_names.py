@@ -36,6 +36,7 @@ def test_a_name_has_all_its_spellings(
         ("_", "letters from a to z", "my_env"),
         ("ends_", "letters from a to z", "ends"),
         ("größe", "letters from a to z", "groe"),
+        ("hello.py", "letters from a to z", "hello"),
         ("my env", "letters from a to z", "my_env"),
         ("envs/my_env", "--output-dir", "my_env"),
         ("..", "letters from a to z", "my_env"),

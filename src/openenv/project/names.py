@@ -90,7 +90,9 @@ def _problem(text: str) -> str | None:
 
 def _suggestion(text: str) -> str:
     """The nearest name that would do."""
-    plain = unicodedata.normalize("NFKD", re.split(r"[/\\]", text.rstrip("/\\"))[-1])
+    plain = unicodedata.normalize(
+        "NFKD", re.split(r"[/\\]", text.rstrip("/\\"))[-1].removesuffix(".py")
+    )
     word = re.sub(r"[^A-Za-z0-9]+", "_", plain.encode("ascii", "ignore").decode()).strip("_")
     word = word[: _LONGEST - 8].rstrip("_")
     if not word[:1].isalpha():
