@@ -204,6 +204,16 @@ def test_a_password_in_the_address_is_refused_and_not_shown(tmp_path: Path) -> N
     assert "correct-horse" not in words
 
 
+def test_episodes_of_another_environment_are_kept_apart(server: Served, tmp_path: Path) -> None:
+    collect(server, tmp_path, "-n", "1", *config(only="right"))
+    place = ("--base-url", f"localhost:{server.port}", "-o", str(tmp_path), "-n", "2")
+    code, words = refused("run", *place, *config(only="right"))
+    assert (code, "has episodes of walk, not of run" in words) == (1, True), words
+    assert len(records(tmp_path)) == 1
+    assert refused("run", *place, "--no-resume", *config(only="right"))[0] == 0
+    assert [record["task"] for record in records(tmp_path)] == ["run", "run"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
@@ -219,7 +229,8 @@ def test_a_password_in_the_address_is_refused_and_not_shown(tmp_path: Path) -> N
         (["--dataset-config", "[1]"], 2, "object"),
         (["--dataset-config", '{"seed": 1}'], 2, "seed"),
         (["-n", "0"], 2, "num-episodes"),
-        (["--base-url", "localhost:1"], 2, "--base-url"),
+        (["--base-url", "ftp://localhost"], 2, "--base-url: base_url must be a server's address"),
+        (["--base-url", "localhost:9"], 1, "is it the address of a server that runs?"),
         ([], 1, "is it the address of a server that runs?"),
     ],
     ids=str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,7 +33,8 @@ def write(
         told: is told, in a line, of an episode that fails.
 
     Raises:
-        ProjectError: the server went away, the folder cannot be written, or another run writes it.
+        ProjectError: the server went away, the folder cannot be written, another run writes it, or
+            it has episodes of another environment.
         ConfigurationError: the folder holds something else.
     """
     serializer = RolloutSerializer(output_dir)
@@ -40,6 +42,7 @@ def write(
         with _alone_in(output_dir):
             if not resume and (aside := serializer.set_aside()):
                 told(f"what was there is in {aside} now")
+            _refuse_others(serializer, collection)
             result = collection.run(serializer, told)
             serializer.write_metadata(_metadata(collection, result))
     except ConnectFailed as error:
@@ -73,6 +76,20 @@ def _alone_in(folder: Path) -> Iterator[None]:
                 "with --output-dir"
             ) from error
         yield
+
+
+def _refuse_others(serializer: RolloutSerializer, collection: Collection) -> None:
+    """Keeps episodes of different environments apart: a record says what was played."""
+    try:
+        with serializer.results_path.open("rb") as results:
+            there = json.loads(results.readline())["task"]
+    except (FileNotFoundError, ValueError, LookupError, TypeError):  # playing tells what it is
+        return
+    if there != collection.task:
+        raise ProjectError(
+            f"{serializer.results_path} has episodes of {there}, not of {collection.task}; give "
+            "another folder with --output-dir, or set them aside with --no-resume"
+        )
 
 
 def _metadata(collection: Collection, result: CollectResult) -> dict[str, Any]:

@@ -138,6 +138,7 @@ def _collection(base_url: str, **wanted: Any) -> Collection:
     """The episodes, played by actions made up from the server's own schema."""
     from openenv.client.endpoint import UNAUTHORIZED_STATUS
     from openenv.project.errors import ProjectError, UsageProblem
+    from openenv.protocol.errors import ConfigurationError
     from openenv.rollout.collect import Collection
     from openenv.settings import client_headers
     from openenv.testing.samples import NoSample
@@ -145,9 +146,10 @@ def _collection(base_url: str, **wanted: Any) -> Collection:
     from openenv.validation.target import Target
     from openenv.validation.web import Site
 
-    if not base_url.startswith(("http://", "https://")):
-        raise UsageProblem(f"--base-url takes http://… or https://…, got {base_url!r}")
-    base_url = Target.at_url(base_url).place
+    try:
+        base_url = Target.at_url(base_url).place
+    except ConfigurationError as error:
+        raise UsageProblem(f"--base-url: {error}") from error
     schema = Site(base_url, headers=client_headers(None)).get("/schema")
     action = schema.field("action")
     if schema.status == UNAUTHORIZED_STATUS:
