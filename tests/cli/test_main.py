@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -37,6 +38,18 @@ def test_version() -> None:
     result = CliRunner().invoke(command_line.app, ["--version"])
     assert result.exit_code == 0
     assert result.output == f"openenv {version('openenv-core')}\n"
+
+
+@pytest.mark.parametrize("command", [[], ["serve"], ["deploy", "k8s"]])
+def test_h_is_short_for_help(command: list[str]) -> None:
+    result = CliRunner().invoke(command_line.app, [*command, "-h"])
+    assert (result.exit_code, "Usage: " in result.output) == (0, True)
+
+
+def test_what_is_not_there_is_not_said_to_be_built(tmp_path: Path) -> None:
+    result = CliRunner().invoke(command_line.app, ["build", str(tmp_path / "nothere")])
+    assert "there is no such file" in str(result.exception)
+    assert result.output == ""
 
 
 @pytest.mark.parametrize(

@@ -243,6 +243,7 @@ def test_the_table_of_files(
         assert "       → Do what each line says" in said.out
         assert said.out.endswith("WARN: 2 pass, 1 warn\n")
         assert f"openenv push {root}" in said.err
+        assert "  static.manifest\n  static.deployment\n" in said.err, "so far it has come"
         assert ("measured: " in said.out) is ("-v" in arguments)
 
 

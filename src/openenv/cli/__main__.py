@@ -27,6 +27,7 @@ from openenv.cli.output import Exit, say
 app = typer.Typer(
     name="openenv",
     invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

@@ -27,6 +27,7 @@ def validate(
     policy: str | None = None,
     timeout_s: float = 5.0,
     headers: Mapping[str, str] | None = None,
+    told: Callable[[str], None] = lambda check: None,
 ) -> Report:
     """Runs every check up to a level; what was started is stopped again.
 
@@ -37,6 +38,7 @@ def validate(
         policy: what it is held to, by its version; by default the level's own.
         timeout_s: how long each HTTP request may take, in seconds.
         headers: of every request to a server that was named, for example `Authorization`.
+        told: is told of each check by its name, before it runs.
 
     Raises:
         UsageProblem: the target is nothing that can be validated.
@@ -52,7 +54,7 @@ def validate(
     try:
         for check in [*own_checks(), *foreign]:
             if check.level <= level:
-                _run(check, subject, report)
+                _run(check, subject, report, told)
     finally:
         subject.close()
     for name, why in broken.items():
@@ -65,7 +67,7 @@ def validate(
     return report
 
 
-def _run(check: Check, subject: Subject, report: Report) -> None:
+def _run(check: Check, subject: Subject, report: Report, told: Callable[[str], None]) -> None:
     """Runs one check, if it has something to look at and what it needs is there."""
     missing = [report.not_applicable[n] for n in check.needs if n in report.not_applicable]
     why = missing[0] if missing else _guarded(lambda: check.applies(subject), subject)
@@ -76,6 +78,7 @@ def _run(check: Check, subject: Subject, report: Report) -> None:
         left_out = skipped(f"unmet dependency: {', '.join(unmet)}")
         report.results.append(Result(check.id, left_out, unmet=unmet))
         return
+    told(check.id)
     began = time.monotonic()
     finding = _guarded(lambda: check.look(subject), subject) if why is None else why
     mend = None if finding.status is Status.PASS else check.mend

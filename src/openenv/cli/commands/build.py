@@ -57,8 +57,11 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Build an environment's container image."""
+    from openenv.catalog.manifest import read_manifest
     from openenv.cli.output import step
     from openenv.project import build as building
+
+    read_manifest(directory.resolve())  # before anything is said to begin
 
     options = building.BuildOptions(
         directory=directory,

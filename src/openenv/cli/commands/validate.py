@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,7 +51,7 @@ def validate(
         Path | None, typer.Option(help="Write the report as JSON to this file, too.")
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="How long an HTTP request may take, in seconds.")
+        float, typer.Option(min=0.1, help="Seconds that an HTTP request may take; a step has 60.")
     ] = 5.0,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show the numbers behind each check.")
@@ -66,7 +67,9 @@ def validate(
     asked = Level.named(level)
     headers = settings.client_headers(None) if chosen.kind == "url" else None
     with step(f"validating {chosen.name}"):
-        report = run(chosen, asked, policy=policy, timeout_s=timeout, headers=headers)
+        report = run(
+            chosen, asked, policy=policy, timeout_s=timeout, headers=headers, told=_progress
+        )
     if output is not None:
         _write(output, report)
     answer(report.to_json(), as_json, _lines(report, verbose=verbose))
@@ -75,6 +78,14 @@ def validate(
     if chosen.kind == "package":
         place = shlex.quote(chosen.name)
         next_steps(f"openenv build {place}", f"openenv push {place}")
+
+
+def _progress(check: str) -> None:
+    """Where no spinner turns, a line for each check: one may take long."""
+    from openenv.cli.output import say
+
+    if not sys.stderr.isatty():
+        say(f"  {check}")
 
 
 def _target(target: str | None, url: str | None, image: str | None, *, local: bool) -> Target:
