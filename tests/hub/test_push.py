@@ -203,3 +203,16 @@ def test_projects_that_are_refused(
         write(project, {path: text}) if text is not None else (project / path).unlink()
     exit_code, words = invoke("push", str(project), "--dry-run")
     assert (exit_code, told in words) == (code, True), words
+
+
+def test_where_there_is_podman_alone_the_image_is_run_with_it(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    podman = tmp_path / "bin" / "podman"
+    script = '#!/bin/sh\n[ "$1" = image ] && echo \'[{"Id": "sha256:1", "Size": 5}]\' || :\n'
+    write(podman.parent, {"podman": script})
+    podman.chmod(0o755)
+    monkeypatch.setenv("PATH", str(podman.parent))
+    exit_code, words = invoke("push", str(project), "--registry", "registry.example.org/me")
+    assert exit_code == 0, words
+    assert "podman run --rm --init -p 127.0.0.1:8000:8000 registry.example.org/me/tiny_env" in words

@@ -255,6 +255,7 @@ def _to_registry(
     options: PushOptions, publication: Publication, dry_run: bool, as_json: bool
 ) -> None:
     from openenv.project.registry import build_image, image_name, push_image
+    from openenv.providers.engine import Engine
 
     image = image_name(str(options.registry), publication.manifest)
     if dry_run:
@@ -265,4 +266,5 @@ def _to_registry(
     with step(f"Pushing {image}"):
         push_image(image)
     answer({"dry_run": False, "image": image}, as_json, [image])
-    next_steps(f"docker run --rm -p 127.0.0.1:8000:{publication.manifest.port} {image}")
+    port = publication.manifest.port
+    next_steps(f"{Engine().name} run --rm --init -p 127.0.0.1:8000:{port} {image}")
