@@ -86,7 +86,7 @@ def test_a_tool_that_hangs_is_killed_with_all_that_it_started(tmp_path: Path) ->
 def test_what_must_not_be_cut_off_may_finish(tmp_path: Path) -> None:
     """Ctrl-C while a container is being made: half-made, it could not be found."""
     begun, finished = tmp_path / "begun", tmp_path / "finished"
-    script = f"touch {begun}; sleep 1; touch {finished}"
+    script = f"sleep 1; touch {begun}; sleep 1; touch {finished}"  # it is waited for by then
 
     def interrupt() -> None:
         eventually(begun.exists)
