@@ -1,6 +1,6 @@
 """Serves a world whose steps wait for a file, and which leaves one when it is closed.
 
-PATIENT_WORLD=DIRECTORY python patient_world.py HOST_KIND DRAIN_GRACE
+PATIENT_WORLD=DIRECTORY python patient_world.py HOST_KIND DRAIN_GRACE CLOSE_GRACE
 """
 
 import os
@@ -35,5 +35,5 @@ if __name__ == "__main__":
         Patient,
         port=0,
         host_kind=sys.argv[1],  # type: ignore[arg-type]
-        limits=Limits(drain_grace=float(sys.argv[2]), close_grace=0.2),
+        limits=Limits(drain_grace=float(sys.argv[2]), close_grace=float(sys.argv[3])),
     )

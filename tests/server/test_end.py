@@ -66,8 +66,10 @@ class Process:
 
 
 @contextmanager
-def patient(directory: Path, kind: str = "thread", drain_grace: float = 30) -> Iterator[Process]:
-    command = [sys.executable, str(SCRIPT), kind, str(drain_grace)]
+def patient(
+    directory: Path, kind: str = "thread", drain_grace: float = 30, close_grace: float = 0.2
+) -> Iterator[Process]:
+    command = [sys.executable, str(SCRIPT), kind, str(drain_grace), str(close_grace)]
     env = {**os.environ, "PATIENT_WORLD": str(directory)}
     with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -150,8 +152,9 @@ def test_an_http_step_that_hangs_is_given_up(tmp_path: Path) -> None:
         assert "Traceback" not in server.ended()
 
 
-def test_a_second_interrupt_waits_no_longer(tmp_path: Path) -> None:
-    with patient(tmp_path) as server, server.socket() as client:
+@pytest.mark.parametrize("kind", ["thread", "process"])
+def test_a_second_interrupt_waits_no_longer(tmp_path: Path, kind: str) -> None:
+    with patient(tmp_path, kind, close_grace=60) as server, server.socket() as client:
         client.reset()
         client.send({"type": "step", "data": {}})
         server.entered()

@@ -173,6 +173,10 @@ class Sessions:
                 call.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)
 
+    async def give_up(self) -> None:
+        """Ends the sessions in which a call is running, without waiting for it."""
+        await asyncio.gather(*(seat.forsake() for seat in list(self._seats) if seat.is_busy))
+
     def _watch(self, seat: Seat) -> None:
         self._reaper.watch(seat)
         self._eviction.look()

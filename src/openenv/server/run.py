@@ -162,6 +162,8 @@ class Server(uvicorn.Server):
         if self._openenv is not None:
             self._say_what_runs(self._openenv.sessions)
             await self._unless_forced(self._openenv.drain())
+            if self.force_exit:
+                await self._openenv.sessions.give_up()
             self.force_exit = False  # the environments are closed all the same
         overdue = asyncio.get_running_loop().call_later(LAST_WORDS_S, self._cut_off)
         await super().shutdown(sockets)
