@@ -271,6 +271,19 @@ def test_options_go_where_they_belong(place: Place) -> None:
         WorldClient.from_docker_image("echo:1", provider=object())
 
 
+def test_a_clients_own_arguments_are_the_clients(place: Place) -> None:
+    class Flavoured(WorldClient):
+        def __init__(self, base_url: str, flavour: str = "plain", **options: Any) -> None:
+            super().__init__(base_url, **options)
+            self.flavour = flavour
+
+    old = place.provider()
+    with Flavoured.from_docker_image("echo:1", old, flavour="sweet") as client:
+        assert client.flavour == "sweet"
+        play(client)
+    assert old.asked == [("echo:1", {"port": None, "env_vars": None})]
+
+
 def test_spaces_have_images_and_repositories(place: Place) -> None:
     old = place.provider()
     with WorldClient.from_env("OpenEnv/Echo_Env", provider=old, tag="v1") as client:

@@ -268,8 +268,8 @@ def _launching(
     from openenv.client.env_client import EnvClient
 
     theirs = dict(options)
-    known = inspect.signature(EnvClient).parameters.keys() - {"base_url", "provider"}
-    own = _taken(theirs, known)
+    known = {n for c in (EnvClient, client_class) for n in inspect.signature(c).parameters}
+    own = _taken(theirs, known - {"base_url", "provider"})
 
     def start() -> Started:
         found = provider()
