@@ -20,7 +20,7 @@ class Exit(IntEnum):
     Attributes:
         OK: it did what was asked.
         FAILED: it could not; the text on stderr says why, and what to do.
-        USAGE: it was asked wrongly: an option, a name or a target.
+        USAGE: it was asked wrongly: an option or a name.
         INTERNAL: `validate` was asked for a level or a policy that there is not.
         INTERRUPTED: Ctrl-C.
     """
