@@ -19,6 +19,7 @@ from textwrap import dedent
 import pytest
 
 from openenv import GenericEnvClient, OpenEnvError
+from openenv.protocol.errors import SessionCapacityError
 from tests.serving import eventually
 
 SERVE = [sys.executable, "-m", "openenv.cli", "serve"]
@@ -224,6 +225,18 @@ def test_workers_share_the_port(tmp_path: Path) -> None:
             status, body = post(f"{server.url}/step", HTTP_STEP)
             assert status == 503
             assert "--workers 1" in str(body)
+
+
+@pytest.mark.timeout(60)
+def test_a_worker_that_is_full_speaks_for_itself(tmp_path: Path) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    with served("echo.py", "--workers", "2", "--max-sessions", "1", cwd=tmp_path) as server:
+        clients = [GenericEnvClient(server.url) for _ in range(3)]
+        with pytest.raises(SessionCapacityError, match="1/1 sessions active of this worker"):
+            for client in clients:
+                client.reset()
+        for client in clients:
+            client.close()
 
 
 @pytest.mark.timeout(60)

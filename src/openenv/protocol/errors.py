@@ -245,10 +245,19 @@ class SessionCapacityError(SessionError):
     code = WSErrorCode.CAPACITY_REACHED.value
     codes = ("CAPACITY_REACHED",)
 
-    def __init__(self, active_sessions: int, max_sessions: int, message: str | None = None) -> None:
+    def __init__(
+        self,
+        active_sessions: int,
+        max_sessions: int,
+        message: str | None = None,
+        *,
+        of_workers: int = 1,
+    ) -> None:
+        whose = " of this worker (another may have room: connect anew)" if of_workers > 1 else ""
         super().__init__(
             message
-            or f"Server at capacity: {active_sessions}/{max_sessions} sessions active; close one, "
+            or f"Server at capacity: {active_sessions}/{max_sessions} sessions active{whose}; "
+            "close one, "
             "connect with wait_s to queue for a slot, or raise the server's MAX_CONCURRENT_ENVS "
             "(without effect where the environment allows one session)",
             active_sessions=active_sessions,

@@ -30,6 +30,7 @@ class Sessions:
         limits: its bounds.
         housing: how environments live.
         clock: seconds, monotonic.
+        of_workers: servers that share the port, this one included.
 
     Attributes:
         hosts: where environments live.
@@ -45,11 +46,13 @@ class Sessions:
         housing: Housing | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
+        of_workers: int = 1,
     ) -> None:
         self.spec = spec
         self.limits = limits
         single = spec.shared or spec.traits.one_session
-        self._slots = Slots(1 if single else limits.capacity, limits.waiting, limits.max_wait)
+        capacity = 1 if single else limits.capacity
+        self._slots = Slots(capacity, limits.waiting, limits.max_wait, of_workers)
         self.hosts = Hosts(spec, housing or Housing(), limits.reset_timeout)
         self._clock = clock
         self._seats: set[Seat] = set()

@@ -15,16 +15,18 @@ class Slots:
         capacity: slots.
         waiting: clients that may queue.
         max_wait: the longest that one may, in seconds.
+        of_workers: servers that share the port, each with slots of its own.
 
     Attributes:
         taken: slots that are in use.
     """
 
-    def __init__(self, capacity: int, waiting: int, max_wait: float) -> None:
+    def __init__(self, capacity: int, waiting: int, max_wait: float, of_workers: int = 1) -> None:
         self.capacity = capacity
         self.taken = 0
         self._most = waiting
         self._max_wait = max_wait
+        self._of_workers = of_workers
         self._queue: deque[asyncio.Future[None]] = deque()
         self._shut = False
 
@@ -58,7 +60,7 @@ class Slots:
             self.taken += 1
             return
         if wait_s <= 0 or len(self._queue) >= self._most:
-            raise SessionCapacityError(self.taken, self.capacity)
+            raise self._full()
         turn = asyncio.get_running_loop().create_future()
         self._queue.append(turn)
         try:
@@ -70,7 +72,7 @@ class Slots:
                 self._queue.remove(turn)
             self._refuse_if_shut()
             if isinstance(error, asyncio.TimeoutError):
-                raise SessionCapacityError(self.taken, self.capacity) from None
+                raise self._full() from None
             raise
 
     def free(self) -> None:
@@ -88,6 +90,9 @@ class Slots:
         for turn in self._queue:
             turn.cancel()
         self._queue.clear()
+
+    def _full(self) -> SessionCapacityError:
+        return SessionCapacityError(self.taken, self.capacity, of_workers=self._of_workers)
 
     def _refuse_if_shut(self) -> None:
         if self._shut:

@@ -86,6 +86,7 @@ class HTTPEnvServer:
                 self._settings.child_environ,
                 self._settings.tracebacks,
             ),
+            of_workers=self._settings.workers,
         )
         asked = (
             concurrency_config.max_concurrent_envs if concurrency_config else max_concurrent_envs
