@@ -203,12 +203,21 @@ def test_options_reach_an_app_that_is_made_by_its_module(tmp_path: Path) -> None
 
 
 @pytest.mark.timeout(60)
-def test_an_option_that_an_app_settles_otherwise_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("settled", "option", "asked"),
+    [
+        ("max_concurrent_envs=2", "--max-sessions", "3"),
+        ("host_kind='sandbox', isolation='best'", "--isolation", "strict"),
+    ],
+)
+def test_an_option_that_an_app_settles_otherwise_is_refused(
+    tmp_path: Path, settled: str, option: str, asked: str
+) -> None:
     (tmp_path / "echo.py").write_text(ECHO)
-    (tmp_path / "app.py").write_text(FULL.replace("(Echo)", "(Echo, max_concurrent_envs=2)"))
-    code, words = refused("app.py:app", "--max-sessions", "3", cwd=tmp_path)
+    (tmp_path / "app.py").write_text(FULL.replace("(Echo)", f"(Echo, {settled})"))
+    code, words = refused("app.py:app", option, asked, cwd=tmp_path)
     assert code == 2
-    assert "settles --max-sessions itself" in words
+    assert f"settles {option} itself" in words
 
 
 @pytest.mark.timeout(60)

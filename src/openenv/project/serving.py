@@ -81,6 +81,7 @@ def _check(target: str, app: Any, options: ServeOptions) -> None:
     server = getattr(getattr(app, "state", None), "openenv", None)
     settled = {
         "--host-kind": (options.host_kind, getattr(server, "host_kind", None)),
+        "--isolation": (options.isolation, getattr(server, "isolation", None)),
         "--max-sessions": (options.max_sessions, getattr(server, "max_concurrent_envs", None)),
         "--token": (options.token, getattr(server, "token", None)),
     }

@@ -76,13 +76,16 @@ class HTTPEnvServer:
         self.reset_observation_cls = reset_observation_cls
         self._env_factory = self.spec.make
         self._settings = settings.server_settings()
+        self.isolation: Isolation = (
+            settings.isolation(isolation) if isolation else self._settings.isolation
+        )
         self.token = self._settings.token if token is None else settings.checked_token(token)
         self.sessions = Sessions(
             self.spec,
             _limits(limits or self._settings.limits, max_concurrent_envs, concurrency_config),
             Housing(
                 host_kind or self._settings.host_kind,
-                settings.isolation(isolation) if isolation else self._settings.isolation,
+                self.isolation,
                 self._settings.child_environ,
                 self._settings.tracebacks,
             ),
