@@ -76,9 +76,7 @@ class HTTPEnvServer:
         self.reset_observation_cls = reset_observation_cls
         self._env_factory = self.spec.make
         self._settings = settings.server_settings()
-        self.isolation: Isolation = (
-            settings.isolation(isolation) if isolation else self._settings.isolation
-        )
+        self.isolation = settings.isolation(isolation) if isolation else self._settings.isolation
         self.token = self._settings.token if token is None else settings.checked_token(token)
         self.sessions = Sessions(
             self.spec,
