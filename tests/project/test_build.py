@@ -183,7 +183,7 @@ def test_what_only_looks_like_a_list_of_requirements_is_no_obstacle(package: Pat
 
 
 def test_caches_are_left_out_for_a_builder_that_has_none() -> None:
-    text = "RUN --mount=type=cache,target=/root/.cache/uv \\\n    uv sync\n"
+    text = "RUN --mount=type=cache,target=/var/cache/uv \\\n    uv sync\n"
     assert dockerfile.without_cache_mounts(text) == "RUN \\\n    uv sync\n"
 
 
