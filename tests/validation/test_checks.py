@@ -5,6 +5,7 @@ Those of the promises are in `test_promises.py`, those of files in `test_files.p
 
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -192,6 +193,20 @@ def test_a_frame_that_is_never_answered_is_noticed(monkeypatch: pytest.MonkeyPat
         finding = looked("runtime.hostile_frames", f"http://127.0.0.1:{server.port}")
     assert finding.status == "fail"
     assert finding.evidence == ("a slow step: nothing",)
+
+
+@pytest.mark.parametrize("check", ["runtime.hostile_frames", "runtime.oversize_message"])
+def test_a_slot_that_is_given_back_late_is_waited_for(check: str) -> None:
+    with serving(Sound, max_concurrent_envs=1) as server:
+        url = f"http://127.0.0.1:{server.port}"
+        subject = Subject(Target("it", "source", "it"), POLICY, site=Site(url))
+        with ExitStack() as held:
+            held.enter_context(subject.stage.session())
+            leaving = threading.Timer(0.5, held.pop_all().close)
+            leaving.start()
+            finding = CHECKS[check].look(subject)
+            leaving.join()
+    assert finding.status == "pass", finding.evidence
 
 
 def test_a_server_that_a_large_message_fells_is_noticed() -> None:

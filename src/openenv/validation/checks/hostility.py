@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,7 +140,8 @@ def _session(subject: Subject) -> Iterator[ClientConnection]:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         with _socket(subject) as socket:
-            socket.send(_LOOK)
+            with suppress(ConnectionClosed):  # a refusal may have closed it; it is read all the same
+                socket.send(_LOOK)
             if _answer(socket) != "error CAPACITY_REACHED" or time.monotonic() > deadline:
                 yield socket
                 return
