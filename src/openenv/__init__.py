@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from openenv.client.results import StepResult as StepResult
     from openenv.client.sync_client import SyncEnvClient as SyncEnvClient
     from openenv.env.environment import Environment as Environment
+    from openenv.env.extras import needs as needs
     from openenv.env.metadata import EnvironmentMetadata as EnvironmentMetadata
     from openenv.env.models import Action as Action
     from openenv.env.models import Observation as Observation
     from openenv.env.models import State as State
     from openenv.env.ndarray import NDArray as NDArray
+    from openenv.env.options import Options as Options
     from openenv.env.transforms import Transform as Transform
     from openenv.in_process import local as local
     from openenv.protocol import errors as errors
@@ -90,6 +92,7 @@ _HOMES = {
     "NotReady": "openenv.protocol.errors",
     "Observation": "openenv.env.models",
     "OpenEnvError": "openenv.protocol.errors",
+    "Options": "openenv.env.options",
     "OutOfTurn": "openenv.protocol.errors",
     "ProtocolError": "openenv.protocol.errors",
     "ProviderError": "openenv.protocol.errors",
@@ -116,6 +119,7 @@ _HOMES = {
     "errors": "openenv.protocol.errors:",
     "is_available": "openenv.client.fetching",
     "local": "openenv.in_process",
+    "needs": "openenv.env.extras",
     "serve": "openenv.server.run",
 }
 

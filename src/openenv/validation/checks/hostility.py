@@ -140,7 +140,7 @@ def _session(subject: Subject) -> Iterator[ClientConnection]:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         with _socket(subject) as socket:
-            with suppress(ConnectionClosed):  # a refusal may have closed it; it is read all the same
+            with suppress(ConnectionClosed):  # by a refusal, which is read all the same
                 socket.send(_LOOK)
             if _answer(socket) != "error CAPACITY_REACHED" or time.monotonic() > deadline:
                 yield socket

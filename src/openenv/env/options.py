@@ -1,0 +1,119 @@
+"""Options: what an episode of an environment can be told, by variables and by `reset`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from typing_extensions import Self
+
+from openenv.protocol.errors import ConfigurationError, InvalidRequest
+
+
+class Options(BaseModel):
+    """What an environment can be told: fields with defaults, validated wherever they come from.
+
+    ```python
+    class ChessOptions(Options, variables="CHESS_"):
+        opponent: Literal["random", "none"] = "random"
+    ```
+
+    A server's variables (`CHESS_OPPONENT`) say what holds for all its sessions, and
+    `reset(opponent=...)` what holds for one episode. Values are immutable.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    _prefix: ClassVar[str] = ""
+
+    def __init_subclass__(cls, variables: str = "", **kwargs: Any) -> None:
+        """Takes the prefix of the variables: `CHESS_`. A subclass without one has its parent's."""
+        super().__init_subclass__(**kwargs)
+        if variables:
+            cls._prefix = variables
+
+    @classmethod
+    def from_variables(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """The options that a process's environment variables give; defaults for the rest.
+
+        A field `max_moves` is read from `PREFIX_MAX_MOVES`. An empty variable counts as none.
+        Lists and mappings are written as JSON.
+
+        Args:
+            environ: the variables, by default those of this process.
+
+        Raises:
+            ConfigurationError: a variable's value is none of the field's.
+        """
+        variables = os.environ if environ is None else environ  # noqa: TID251  # its author's own
+        given = {
+            name: variables[variable]
+            for name in cls.model_fields
+            if variables.get(variable := cls.variable(name))
+        }
+        try:
+            return cls.model_validate({name: _read(text) for name, text in given.items()})
+        except ValidationError as error:
+            lines = [f"{cls.variable(str(loc))}: {why}" for loc, why in _faults(error)]
+            raise ConfigurationError("; ".join(lines)) from None
+
+    @classmethod
+    def variable(cls, name: str) -> str:
+        """The environment variable that a field is read from."""
+        return f"{cls._prefix}{name.upper()}"
+
+    def updated(self, changes: Mapping[str, Any]) -> Self:
+        """These options with some of them changed, as an episode's `reset` asks for.
+
+        Args:
+            changes: values by name; `None` changes nothing.
+
+        Raises:
+            InvalidRequest: a name is unknown, a value is wrong, or two contradict each other. It
+                says which, what was received and what is accepted.
+        """
+        given = {name: value for name, value in changes.items() if value is not None}
+        if not given:
+            return self
+        try:
+            return type(self).model_validate({**dict(self), **given})
+        except ValidationError as error:
+            names = list(type(self).model_fields)
+            lines = [_told(loc, why, names) for loc, why in _faults(error)]
+            raise InvalidRequest(f"reset does not take that: {'; '.join(lines)}") from None
+
+
+def _read(text: str) -> Any:
+    """A variable's text; JSON where it is written as a list or a mapping."""
+    if not re.match(r"\s*[\[{]", text):
+        return text
+    try:
+        import json
+
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _faults(error: ValidationError) -> list[tuple[str, str]]:
+    """Where each fault is, and what it is."""
+    return [
+        (".".join(map(str, fault["loc"])), f"{fault['msg']}, got {_shortened(fault['input'])}")
+        for fault in error.errors(include_url=False)
+    ]
+
+
+def _told(loc: str, why: str, names: list[str]) -> str:
+    if loc.partition(".")[0] in names or not loc:
+        return f"{loc}: {why}" if loc else why
+    close = get_close_matches(loc, names, 1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names) or 'no options'}"
+    return f"no option {loc!r}; {hint}"
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
