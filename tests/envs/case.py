@@ -1,0 +1,77 @@
+"""What the tests and benchmarks of every environment need to know of one of them."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+
+Json = dict[str, Any]
+Policy = Callable[[Json, random.Random], Json]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """How one environment is played, well and badly.
+
+    Attributes:
+        package: its package, `chess_env`.
+        needs: modules of its engine; where one is missing, its tests are skipped.
+        environment: its class, `chess_env.server.chess_environment:ChessEnvironment`.
+        client: the class of its client, `chess_env:ChessEnv`.
+        policy: a legal action, from an observation as JSON with its metadata, done and reward.
+        reset: options that make episodes short.
+        illegal: well-typed actions against the rules: answered with `metadata["error"]`, and
+            nothing moves.
+        invalid: actions that are refused (VALIDATION_ERROR); the session lives on.
+        bad_resets: options that `reset` refuses; the running episode lives on.
+        steps: as many steps of an episode are played at most.
+        reward_range: the least and the greatest reward of a step.
+        chance: whether the seed matters.
+    """
+
+    package: str
+    environment: str
+    client: str
+    policy: Policy
+    reward_range: tuple[float, float]
+    needs: tuple[str, ...] = ()
+    reset: Json = field(default_factory=dict)
+    illegal: tuple[Json, ...] = ()
+    invalid: tuple[Json, ...] = ()
+    bad_resets: tuple[Json, ...] = ()
+    steps: int = 50
+    chance: bool = True
+
+    @property
+    def environment_class(self) -> Any:
+        """The class of the environment."""
+        return resolve_name(self.environment)
+
+    @property
+    def client_class(self) -> Any:
+        """The class of the client."""
+        return resolve_name(self.client)
+
+    def missing(self) -> str | None:
+        """What is not installed, and how to install it; `None` if nothing is missing."""
+        absent = [name for name in (self.package, *self.needs) if find_spec(name) is None]
+        if not absent:
+            return None
+        return f"no {', '.join(absent)}: pip install -e 'envs/{self.package}[dev]'"
+
+
+def cases() -> list[Any]:
+    """The case of every environment that has one, as parameters named by its package."""
+    paths = sorted(HERE.glob("*/case.py"))
+    found: list[Case] = [
+        import_module(f"tests.envs.{path.parent.name}.case").CASE for path in paths
+    ]
+    return [pytest.param(case, id=case.package) for case in found]
