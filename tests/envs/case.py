@@ -1,7 +1,8 @@
 """What the tests and benchmarks of every environment need to know of one of them."""
 
+import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
@@ -9,9 +10,9 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-import pytest
-
 HERE = Path(__file__).parent
+VARIABLE = "OPENENV_TEST_ENVIRONMENT"
+"""Names the one package that is tested, whose engine must not be missing then."""
 
 Json = dict[str, Any]
 Policy = Callable[[Json, random.Random], Json]
@@ -35,6 +36,8 @@ class Case:
         steps: as many steps of an episode are played at most.
         reward_range: the least and the greatest reward of a step.
         chance: whether the seed matters.
+        needs_reset: whether a step before the first reset is refused.
+        text: the observation's field for language models.
     """
 
     package: str
@@ -49,6 +52,8 @@ class Case:
     bad_resets: tuple[Json, ...] = ()
     steps: int = 50
     chance: bool = True
+    needs_reset: bool = True
+    text: str = "text"
 
     @property
     def environment_class(self) -> Any:
@@ -60,6 +65,11 @@ class Case:
         """The class of the client."""
         return resolve_name(self.client)
 
+    @property
+    def distribution(self) -> str:
+        """What `pip` calls its package."""
+        return f"openenv-{self.package.replace('_', '-')}"
+
     def missing(self) -> str | None:
         """What is not installed, and how to install it; `None` if nothing is missing."""
         absent = [name for name in (self.package, *self.needs) if find_spec(name) is None]
@@ -68,10 +78,25 @@ class Case:
         return f"no {', '.join(absent)}: pip install -e 'envs/{self.package}[dev]'"
 
 
-def cases() -> list[Any]:
-    """The case of every environment that has one, as parameters named by its package."""
-    paths = sorted(HERE.glob("*/case.py"))
-    found: list[Case] = [
-        import_module(f"tests.envs.{path.parent.name}.case").CASE for path in paths
-    ]
-    return [pytest.param(case, id=case.package) for case in found]
+def wanted(package: str) -> bool:
+    """Whether a package is to be tested."""
+    return os.environ.get(VARIABLE, package) == package
+
+
+def required() -> bool:
+    """Whether something that is missing is an error."""
+    return VARIABLE in os.environ
+
+
+def cases() -> Iterator[Case]:
+    """The case of every environment that has one and is to be tested."""
+    for path in sorted(HERE.glob("*/case.py")):
+        case: Case = import_module(f"tests.envs.{path.parent.name}.case").CASE
+        if wanted(case.package):
+            yield case
+
+
+def case_of(package: str) -> Case:
+    """The case of one package."""
+    found = {case.package: case for case in cases()}
+    return found[package]

@@ -1,4 +1,4 @@
-"""Servers of the example environments, each a process of its own."""
+"""Servers of the example environments, each a process of its own, and the cases of all of them."""
 
 import re
 import subprocess
@@ -9,10 +9,39 @@ from pathlib import Path
 
 import pytest
 
+from openenv.env.spec import EnvSpec
+from tests.envs.case import Case, cases, required
+from tests.serving import Served
+from tests.serving import serving as serving_here
+
 ROOT = Path(__file__).parent.parent.parent
+SESSIONS = 16
+"""At once, of each environment."""
 URL = re.compile(r"http://127\.0\.0\.1:\d+")
 
 Serving = Callable[..., AbstractContextManager[str]]
+
+
+@pytest.fixture(scope="module", params=cases(), ids=lambda case: case.package)
+def case(request: pytest.FixtureRequest) -> Case:
+    """Each environment in turn; one whose engine is missing is skipped."""
+    case: Case = request.param
+    if (missing := case.missing()) is not None:
+        (pytest.fail if required() else pytest.skip)(missing)
+    return case
+
+
+@pytest.fixture(scope="module")
+def served(case: Case) -> Iterator[Served]:
+    """A server of the environment in this process."""
+    spec = EnvSpec.of(case.environment_class)
+    with serving_here(
+        case.environment_class,
+        action_cls=spec.action,
+        observation_cls=spec.observation,
+        max_concurrent_envs=SESSIONS,
+    ) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -40,17 +69,3 @@ def _url(process: subprocess.Popen[str]) -> str:
         if found := URL.search(line):
             return found[0]
     raise AssertionError("the server did not start:\n" + "".join(lines))
-
-
-@pytest.fixture(scope="session")
-def echo_url(serving: Serving) -> Iterator[str]:
-    """An echo server."""
-    with serving("echo_env.server.app", "--host", "127.0.0.1", "--port", "0") as url:
-        yield url
-
-
-@pytest.fixture(scope="session")
-def blackjack_url(serving: Serving) -> Iterator[str]:
-    """A BlackJack server."""
-    with serving("blackjack_env.server.app", "--host", "127.0.0.1", "--port", "0") as url:
-        yield url

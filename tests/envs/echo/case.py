@@ -17,6 +17,8 @@ CASE = Case(
     policy=policy,
     invalid=({}, {"message": 1}, {"message": None}, {"message": "hi", "volume": 11}),
     steps=10,
-    reward_range=(0.0, 2.0),
+    reward_range=(0.0, 1e6),
     chance=False,
+    needs_reset=False,
+    text="echoed_message",
 )

@@ -1,0 +1,14 @@
+"""A BlackJack server."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.envs.conftest import Serving
+
+
+@pytest.fixture(scope="session")
+def blackjack_url(serving: Serving) -> Iterator[str]:
+    """Where it is."""
+    with serving("blackjack_env.server.app", "--host", "127.0.0.1", "--port", "0") as url:
+        yield url
