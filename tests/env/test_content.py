@@ -35,6 +35,7 @@ from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFailed
 from openenv.protocol.msgpack import decode_msgpack, encode_msgpack, is_plain
 from openenv.protocol.values import encode, unusual
+from tests.env.named import named
 
 
 class Colour(Enum):
@@ -209,7 +210,7 @@ def single(kind: Any, value: Any, **config: Any) -> Any:
         (bytes | Colour, b"\xff", b"\xff"),
         (set[bytes], {b"\xff"}, ["_w=="]),
     ],
-    ids=repr,
+    ids=named,
 )
 def test_single_fields(kind: Any, value: Any, sent: Any) -> None:
     read = decode_msgpack(pack(single(kind, value), binary=True))["observation"]["field"]

@@ -29,6 +29,7 @@ from openenv.protocol.errors import ConfigurationError
 from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
 from openenv.protocol.values import encode
 from openenv.server.info import json_schema
+from tests.env.named import named
 
 Array = npt.NDArray[Any]
 
@@ -125,7 +126,7 @@ def test_what_loses_nothing_is_converted(dtype: str, given: Any, kept: Any) -> N
         ("float32", {"a": 1}, "array_type"),
         ("float32", {1.0}, "array_type"),
     ],
-    ids=repr,
+    ids=named,
 )
 def test_what_would_lose_something_is_refused(dtype: str, given: Any, kind: str) -> None:
     with pytest.raises(ValidationError) as caught:
