@@ -1,0 +1,194 @@
+"""The game of 2048 that a server holds for each session."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+from uuid import uuid4
+
+from game_2048_env.board import SEED_BITS, GameBoard
+from game_2048_env.execution import StrategyRunner
+from game_2048_env.models import (
+    Game2048Action,
+    Game2048Observation,
+    Game2048State,
+    StrategyResult,
+)
+from game_2048_env.rules import KEYS, MOVES, Move
+from game_2048_env.server.options import Game2048Options
+from game_2048_env.server.rewards import success_reward
+from openenv import Environment, errors
+
+GAME_OVER = "the game is over and stays as it is; reset() begins the next one"
+
+
+class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2048State]):
+    """A game of 2048. A step is a move, or a strategy that plays the rest of the game.
+
+    `reset(seed=s)` begins the game of seed `s`. A reset without a seed begins the next game of the
+    sequence that the last seeded reset began.
+
+    Args:
+        options: what holds for every episode unless `reset` says otherwise; by default what the
+            variables `GAME_2048_...` say.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+    REQUIRES_RESET = False  # a step after the end is answered here, with the final board
+    HOST = "inline"  # a move computes next to nothing; a strategy is awaited
+
+    def __init__(self, options: Game2048Options | None = None) -> None:
+        super().__init__()
+        self._defaults = options or Game2048Options.from_variables()
+        self._options = self._defaults
+        self._seeds = random.Random()
+        self._game: GameBoard | None = None
+        self._episode_id: str | None = None
+        self._steps = 0
+        self._strategy: StrategyResult | None = None
+        self._runner = StrategyRunner()
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, **options: Any
+    ) -> Game2048Observation:
+        """Begins a game.
+
+        Raises:
+            errors.InvalidRequest: an option is unknown or impossible; the running game goes on.
+        """
+        self._options = self._defaults.updated(options)
+        if seed is None:
+            seed = self._seeds.getrandbits(SEED_BITS)
+        else:
+            self._seeds = random.Random(f"games after {seed}")
+        chosen = self._options
+        self._game = GameBoard(chosen.size, seed, chosen.target_tile, chosen.probability_fours)
+        self._episode_id, self._steps, self._strategy = episode_id or str(uuid4()), 0, None
+        return self._observe(self._game)
+
+    def step(
+        self, action: Game2048Action, timeout_s: float | None = None, **kwargs: Any
+    ) -> Game2048Observation:
+        """Makes a move, or lets a strategy play.
+
+        Raises:
+            errors.ResetRequired: no game has begun yet.
+        """
+        game = self._running_game()
+        if self._is_over(game):
+            return self._observe(game, error=GAME_OVER)
+        self._steps += 1
+        if action.move is not None:
+            return self._move(game, action.move)
+        return self._played(game, self._run(game, action, timeout_s))
+
+    async def step_async(
+        self, action: Game2048Action, timeout_s: float | None = None, **kwargs: Any
+    ) -> Game2048Observation:
+        """`step`, in which a strategy keeps nobody else waiting."""
+        game = self._running_game()
+        if action.strategy is None or self._is_over(game):
+            return self.step(action, timeout_s)
+        self._steps += 1
+        return self._played(game, await asyncio.to_thread(self._run, game, action, timeout_s))
+
+    @property
+    def state(self) -> Game2048State:
+        """Where the game stands."""
+        game = self._game
+        if game is None:
+            return Game2048State()
+        return Game2048State(
+            episode_id=self._episode_id,
+            step_count=self._steps,
+            seed=game.seed,
+            score=game.score,
+            highest_tile=game.highest_tile,
+            status=game.state(),
+            target_tile=game.target,
+        )
+
+    def close(self) -> None:
+        """Ends the process that strategies run in."""
+        self._runner.close()
+
+    def render_web(self) -> dict[str, Any]:
+        """What a page needs to draw the game.
+
+        Returns:
+            `board`, `score`, `highest_tile`, `status`, and `controls`: the legal moves by key.
+        """
+        game = self._running_game()
+        return {
+            "kind": "tiles",
+            "board": game.board(),
+            "score": game.score,
+            "highest_tile": game.highest_tile,
+            "status": game.state(),
+            "controls": {key: move for key, move in KEYS.items() if move in game.legal_moves},
+        }
+
+    def _running_game(self) -> GameBoard:
+        if self._game is None:
+            raise errors.ResetRequired("no game has begun yet; call reset() first")
+        return self._game
+
+    def _is_over(self, game: GameBoard) -> bool:
+        return game.state() != "ongoing" or self._out_of_steps
+
+    @property
+    def _out_of_steps(self) -> bool:
+        return self._options.max_steps is not None and self._steps >= self._options.max_steps
+
+    def _move(self, game: GameBoard, move: Move) -> Game2048Observation:
+        legal = game.legal_moves
+        self._strategy = None
+        points = game.play(move)
+        reward = float(points) if self._options.reward == "score" else success_reward(game.state())
+        if move in legal:
+            return self._observe(game, reward=reward)
+        error = f"{move} changes nothing, so nothing happened; legal are {', '.join(legal)}"
+        return self._observe(game, reward=reward, error=error)
+
+    def _run(
+        self, game: GameBoard, action: Game2048Action, timeout_s: float | None
+    ) -> StrategyResult:
+        limit = self._options.strategy_timeout_s
+        within_s = limit if timeout_s is None else min(limit, timeout_s)
+        return self._runner.run(action.strategy or "", game, within_s)
+
+    def _played(self, game: GameBoard, result: StrategyResult) -> Game2048Observation:
+        self._strategy = result
+        by_score = self._options.reward == "score"
+        reward = float(result.score) if by_score else success_reward(result.reason)
+        error = {"error": result.error} if result.error else {}
+        return self._observe(game, reward=reward, **error)
+
+    def _observe(
+        self, game: GameBoard, *, reward: float = 0.0, **metadata: Any
+    ) -> Game2048Observation:
+        legal = game.legal_moves
+        ended = game.state() != "ongoing"
+        return Game2048Observation(
+            done=ended or self._out_of_steps,
+            truncated=self._out_of_steps and not ended,
+            reward=reward,
+            metadata={"seed": game.seed, **metadata},
+            board=game.board(),
+            score=game.score,
+            highest_tile=game.highest_tile,
+            legal_moves=legal,
+            legal_actions=[MOVES.index(move) for move in legal],
+            status=game.state(),
+            strategy=self._strategy,
+            text=_describe(game),
+        )
+
+
+def _describe(game: GameBoard) -> str:
+    legal = game.legal_moves
+    moves = ", ".join(f"{key} ({move})" for key, move in KEYS.items() if move in legal)
+    ending = f"moves: {moves}" if moves else f"game over: {game.state()}"
+    board = game.board().pretty()
+    return f"{board}\nscore {game.score}, highest tile {game.highest_tile}\n{ending}"
