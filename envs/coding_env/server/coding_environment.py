@@ -1,0 +1,175 @@
+"""The Python session that a server holds for each client."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from coding_env.models import CodeAction, CodeObservation, CodeState
+from coding_env.options import CodingOptions
+from coding_env.server.clock import Clock
+from coding_env.server.grading import Grader
+from coding_env.server.interpreters import NO_TOOLS, Interpreter, Tools, interpreter, limits
+from coding_env.server.observing import observed
+from coding_env.server.transforms import create_safe_coding_transform
+from openenv import Environment, Transform, errors
+
+SEED_BITS = 32
+SHOWN_CODE = 10_000
+"""Characters of the code that `metadata["last_code"]` shows."""
+OVER = "the episode is over and stays as it is; reset() begins the next one"
+
+
+@dataclass
+class Episode:
+    """One episode's interpreter, and what it was told.
+
+    Attributes:
+        options: its options.
+        seed: its seed.
+        interpreter: what runs its code.
+        grader: what grades its code, if it has hidden tests.
+        last: its last observation, once it is over.
+    """
+
+    options: CodingOptions
+    seed: int
+    interpreter: Interpreter
+    grader: Grader | None = None
+    last: CodeObservation | None = None
+
+
+class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
+    """Runs an agent's Python code, step by step, in a sandbox that lasts for an episode.
+
+    A step is paid by how its code is written (`transform`), or by the share of hidden tests that
+    it passes where there are any. An exception, an endless loop or a crash in the code is an
+    observation like any other.
+
+    Args:
+        options: what holds for all episodes, by default what the variables `CODING_…` say.
+        tools: functions that the code may call by these names. They run in the server's process.
+        transform: what pays a step that has no hidden tests, by default
+            `create_safe_coding_transform`.
+        **changes: options by name, which win over `options`.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+    REQUIRES_RESET = False  # a step after the end is answered here, with the final observation
+
+    def __init__(
+        self,
+        options: CodingOptions | None = None,
+        *,
+        tools: Tools = NO_TOOLS,
+        transform: Transform[CodeObservation] | None = None,
+        **changes: Any,
+    ) -> None:
+        super().__init__(transform=transform)
+        given = CodingOptions.from_variables() if options is None else options
+        self._options = given.updated(changes)
+        self._tools = dict(tools)
+        self._seeds = random.Random()
+        self._episode: Episode | None = None
+        self._state = CodeState()
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, **options: Any
+    ) -> CodeObservation:
+        """Begins an episode with an interpreter that knows nothing.
+
+        Args:
+            seed: of the random numbers that the code draws from Python's `random`. Without one
+                the sequence goes on that the last seeded reset began.
+            episode_id: the episode's name.
+            **options: options for this episode.
+
+        Raises:
+            InvalidRequest: an option is unknown, wrong, or contradicts another. The running
+                episode goes on.
+        """
+        told = self._options.updated(options)
+        seeds = self._seeds if seed is None else random.Random(f"episodes after {seed}")
+        chosen = seeds.getrandbits(SEED_BITS) if seed is None else seed
+        fresh = self._begin(told, chosen)
+        self.close()
+        self._seeds, self._episode = seeds, fresh
+        self._state = CodeState(episode_id=episode_id or str(uuid4()))
+        return CodeObservation(reward=0.0, metadata=_explained(fresh), text="[ready]")
+
+    def step(
+        self, action: CodeAction, timeout_s: float | None = None, **kwargs: Any
+    ) -> CodeObservation:
+        """Runs a piece of code.
+
+        Args:
+            action: the code.
+            timeout_s: seconds in which an answer is wanted: the code is stopped a little before.
+            **kwargs: nothing else is known.
+
+        Raises:
+            ResetRequired: no episode has begun.
+        """
+        episode = self._episode
+        if episode is None:
+            raise errors.ResetRequired("no episode has begun yet; call reset() first")
+        if episode.last is not None:
+            return episode.last
+        clock = Clock(episode.options.timeout_s, timeout_s)
+        seen = observed(episode.interpreter.run(action.code, timeout_s=clock.allowed()))
+        self._state.step_count += 1
+        self._state.last_exit_code = seen.exit_code
+        seen.metadata = {"last_code": action.code, **_explained(episode)}
+        seen = self._pay(episode, seen, clock)
+        seen.metadata["last_code"] = _shortened(action.code)
+        self._end_if_due(episode, seen)
+        return seen
+
+    @property
+    def state(self) -> CodeState:
+        """Where the episode stands."""
+        return self._state
+
+    def close(self) -> None:
+        """Ends the episode's interpreter."""
+        episode, self._episode = self._episode, None
+        if episode is not None:
+            episode.interpreter.close()
+
+    def _begin(self, options: CodingOptions, seed: int) -> Episode:
+        def make() -> Interpreter:
+            return interpreter(options, seed, self._tools)
+
+        grader = None if options.tests is None else Grader(options.tests, make, limits(options))
+        return Episode(options, seed, make(), grader)
+
+    def _pay(self, episode: Episode, seen: CodeObservation, clock: Clock) -> CodeObservation:
+        """The observation with its reward."""
+        grader = episode.grader
+        if grader is None:
+            pays = self.transform or create_safe_coding_transform(episode.options.safety)
+            return pays(seen)
+        code = seen.metadata["last_code"]
+        passed = 0 if seen.restarted else grader.passed(code, clock.allowed())
+        seen.reward = passed / grader.total
+        seen.done = passed == grader.total
+        seen.metadata |= {"tests_passed": passed, "tests_total": grader.total}
+        return seen
+
+    def _end_if_due(self, episode: Episode, seen: CodeObservation) -> None:
+        most = episode.options.max_steps
+        seen.truncated = not seen.done and most is not None and self._state.step_count >= most
+        if seen.done or seen.truncated:
+            told = {**seen.metadata, "error": OVER}
+            episode.last = seen.model_copy(update={"reward": 0.0, "metadata": told})
+
+
+def _explained(episode: Episode) -> dict[str, Any]:
+    """What every observation's metadata say."""
+    return {"seed": episode.seed, "sandbox": episode.interpreter.sandbox["level"]}
+
+
+def _shortened(code: str) -> str:
+    return code if len(code) <= SHOWN_CODE else f"{code[:SHOWN_CODE]}…"

@@ -1,0 +1,107 @@
+"""The share of hidden tests that a submission passes.
+
+The tests run in an interpreter of their own, the submission in another one, new as well. All that
+passes between them are the text of a call and the text of its value, which is read as a plain
+value: a submission can answer a test wrongly, and can do nothing to it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from coding_env.hidden_tests import HiddenTests
+from coding_env.server.interpreters import Interpreter
+from openenv.executor import ExecutorLimits, PythonExecutor
+
+Make = Callable[[], Interpreter]
+MAX_CALLS = 100_000
+
+_BRIDGE = '''
+import ast as _ast, builtins as _builtins
+
+def submission(expression):
+    """The value of an expression in the submission, or what it raises there."""
+    told = _ask(expression)
+    if "value" in told:
+        return _ast.literal_eval(told["value"])
+    kind = getattr(_builtins, told["error"], None)
+    known = isinstance(kind, type) and issubclass(kind, Exception)
+    raise (kind if known else RuntimeError)(told["message"])
+
+def _borrowed(name):
+    if not submission(f"callable({name})"):
+        return submission(name)
+    return lambda *given, **named: submission(f"{name}(*{given!r}, **{named!r})")
+
+for _name in _WANTED:
+    try:
+        globals()[_name] = _borrowed(_name)
+    except Exception:
+        pass
+'''
+
+
+class Grader:
+    """Grades the submissions of an episode.
+
+    Args:
+        tests: the hidden tests, as `HiddenTests` reads them.
+        make: makes an interpreter as the episode has one, for the submission.
+        limits: of the interpreter that runs the tests.
+    """
+
+    def __init__(self, tests: str, make: Make, limits: ExecutorLimits) -> None:
+        self._tests = HiddenTests(tests)
+        self._make = make
+        self._limits = replace(limits, tool_calls=MAX_CALLS)
+
+    @property
+    def total(self) -> int:
+        """How many tests there are, at least 1."""
+        return self._tests.total
+
+    def passed(self, code: str, seconds: float) -> int:
+        """How many tests a submission passes.
+
+        Args:
+            code: the submission, which is run anew.
+            seconds: for all of it; tests that are not over by then are failed.
+        """
+        until = time.monotonic() + seconds
+        with closing(self._make()) as submission:
+            if submission.run(code, timeout_s=seconds).timed_out:
+                return 0
+            tools = {"_ask": lambda expression: _answer(submission, expression, until)}
+            with PythonExecutor(limits=self._limits, tools=tools) as testing:
+                return self._count(testing, until)
+
+    def _count(self, testing: PythonExecutor, until: float) -> int:
+        passed = 0
+        bridge = f"_WANTED = {self._tests.wanted!r}\n{_BRIDGE}"
+        for code, counts in [(bridge, False), *((p.code, p.counts) for p in self._tests.parts)]:
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            result = testing.run(code, timeout_s=left)
+            if result.restarted:  # what the tests rely on is gone
+                break
+            passed += counts and result.exit_code == 0
+        return passed
+
+
+def _answer(submission: Interpreter, expression: str, until: float) -> dict[str, Any]:
+    """What an expression is worth in the submission: the text of a value, or an error."""
+    left = until - time.monotonic()
+    if left <= 0:
+        return {"error": "TimeoutError", "message": "the time for grading is over"}
+    result = submission.run(f"repr({expression})", timeout_s=left)
+    if result.error is not None:
+        return {"error": result.error.type, "message": result.error.message}
+    if result.value is None or "value" in result.truncated:
+        return {"error": "RuntimeError", "message": "no value came back"}
+    return {"value": str(json.loads(result.value))}
