@@ -1,0 +1,180 @@
+"""The console that a server holds for each session."""
+
+from __future__ import annotations
+
+import random
+from base64 import b64encode
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from atari_env.console import Console
+from atari_env.episode import Episode
+from atari_env.games import title
+from atari_env.models import AtariAction, AtariObservation, AtariState, Bytes
+from atari_env.options import AtariOptions
+from atari_env.png import png
+from openenv import Environment, errors
+
+SEED_BITS = 31
+IS_OVER = "the episode is over and stays as it is; reset() begins the next one"
+NO_EPISODE = "no episode has begun yet; call reset() first"
+
+
+class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
+    """An Atari 2600 with a game in it. A step's reward is the points of its frames.
+
+    `reset(seed=s)` plays the game of seed `s`. A reset without a seed plays the next game of the
+    sequence that the last seeded reset began.
+
+    Args:
+        game_name: the game; by default that of the options.
+        options: how it is played; by default as the environment variables say.
+        **changes: options that differ from those, by name.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+    REQUIRES_RESET = False  # a step after the end is answered here, with the last frame
+
+    def __init__(
+        self,
+        game_name: str | None = None,
+        *,
+        options: AtariOptions | None = None,
+        **changes: Any,
+    ) -> None:
+        super().__init__()
+        given = options or AtariOptions.from_variables()
+        self._options = given.updated({"game_name": game_name, **changes})
+        self._seeds = random.Random()
+        self._episode: Episode | None = None
+        self._state = AtariState()
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
+    ) -> AtariObservation:
+        """Begins a game.
+
+        Args:
+            seed: what settles it, 0 or more.
+            episode_id: its name; made up if there is none.
+            **kwargs: options for this episode alone.
+
+        Raises:
+            errors.InvalidRequest: there is no such option, value, mode or difficulty. The running
+                episode goes on.
+        """
+        options = self._options.updated(kwargs)
+        seeds = self._seeds if seed is None else random.Random(f"games after {seed}")
+        seed = self._seeds.getrandbits(SEED_BITS) if seed is None else seed
+        self._episode = Episode(self._console(options, seed), options, seed)
+        self._seeds = seeds
+        told = options.model_dump(include=set(AtariState.model_fields))
+        self._state = AtariState(episode_id=episode_id or str(uuid4()), seed=seed, **told)
+        return _observe(self._episode)
+
+    def step(
+        self, action: AtariAction, timeout_s: float | None = None, **kwargs: Any
+    ) -> AtariObservation:
+        """Plays the frames of a step. An action that does not exist plays none.
+
+        Raises:
+            errors.ResetRequired: no episode has begun yet.
+        """
+        episode = self._running()
+        if episode.end:
+            return _observe(episode, error=IS_OVER)
+        count = len(episode.actions)
+        if not 0 <= action.action_id < count:
+            wrong = f"there is no action {action.action_id}; the actions are 0 to {count - 1}"
+            return _observe(episode, error=wrong)
+        reward = float(episode.act(action.action_id))
+        self._state.step_count += 1
+        self._state.score = episode.score
+        return _observe(episode, reward=reward)
+
+    @property
+    def state(self) -> AtariState:
+        """Where the game stands."""
+        return self._state
+
+    def close(self) -> None:
+        """Switches the console off."""
+        self._episode = None
+
+    def render_web(self) -> dict[str, Any]:
+        """What a page needs to show the game.
+
+        Returns:
+            `game` (its name), `image` (the screen, a PNG file in base64), `score`, `lives`,
+            `frame_number`, `end` (how it ended, or `None`), and the names of the `actions`.
+
+        Raises:
+            errors.ResetRequired: no episode has begun yet.
+        """
+        episode = self._running()
+        return {
+            "game": title(episode.options.game_name),
+            "image": b64encode(png(episode.console.observed("rgb"))).decode(),
+            "score": episode.score,
+            "lives": episode.lives,
+            "frame_number": episode.frames,
+            "end": episode.end,
+            "actions": [action.name for action in episode.actions],
+        }
+
+    def _running(self) -> Episode:
+        if self._episode is None:
+            raise errors.ResetRequired(NO_EPISODE)
+        return self._episode
+
+    def _console(self, options: AtariOptions, seed: int) -> Console:
+        """The console of the last episode if it will do, or a new one."""
+        if self._episode and self._episode.console.fits(options, seed):
+            return self._episode.console
+        return Console(options, seed)
+
+
+def _observe(episode: Episode, *, reward: float = 0.0, **metadata: Any) -> AtariObservation:
+    """What the player sees now."""
+    options = episode.options
+    pixels = episode.console.observed(options.obs_type)
+    frames = episode.frames
+    return AtariObservation(
+        done=episode.end in ("game over", "life lost"),
+        truncated=episode.end == "frame limit",
+        reward=reward,
+        metadata={
+            "game_name": options.game_name,
+            "action_meanings": [f"Action.{action.name}" for action in episode.actions],
+            "seed": episode.seed,
+            **metadata,
+        },
+        screen_shape=list(pixels.shape),
+        legal_actions=list(range(len(episode.actions))),
+        lives=episode.lives,
+        episode_frame_number=frames,
+        frame_number=frames,
+        score=episode.score,
+        text=_describe(episode),
+        **_formatted(pixels, options.obs_format),
+    )
+
+
+def _formatted(pixels: Bytes, form: str) -> dict[str, Any]:
+    """The fields that hold the pixels."""
+    if form == "list":
+        return {"screen": pixels.ravel()}
+    nothing = np.empty(0, np.uint8)
+    if form == "png":
+        return {"screen": nothing, "png": png(pixels)}
+    return {"screen": nothing, "frame": pixels}
+
+
+def _describe(episode: Episode) -> str:
+    """All but the picture, for a reader."""
+    names = ", ".join(f"{place} {action.name}" for place, action in enumerate(episode.actions))
+    stand = f"score {episode.score}, lives {episode.lives}, frame {episode.frames}"
+    what_now = f"over: {episode.end}" if episode.end else f"actions: {names}"
+    return f"{title(episode.options.game_name)}: {stand}; {what_now}"
