@@ -1,0 +1,146 @@
+"""The chessboard that a server holds for each session."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from typing import Any
+from uuid import uuid4
+
+from chess_env.models import ChessAction, ChessObservation, ChessState
+from chess_env.server.episode import Episode
+from chess_env.server.opponents import BuiltinOpponent, Opponent, RandomOpponent, UciOpponent
+from chess_env.server.options import ChessOptions
+from chess_env.server.uci import EngineFault, Limits, UciEngine, find_engine
+from chess_env.server.view import page
+from openenv import Environment, errors
+
+SEED_BITS = 32
+NO_GAME = "no game has begun yet; call reset() first"
+
+
+class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
+    """Chess against an opponent, or against oneself. A win pays 1, a loss -1, a draw 0.
+
+    `reset(seed=s)` begins the game of seed `s`: the opponent's choices and, if it alternates, the
+    agent's colour. A reset without a seed begins the next game of the sequence that the last
+    seeded reset began.
+
+    Args:
+        options: the defaults of every game; `CHESS_*` variables by default.
+        **settings: some of them by name, as in `ChessEnvironment(opponent="random")`.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+    REQUIRES_RESET = False  # a step after the end is answered here, with the final board
+
+    def __init__(self, options: ChessOptions | None = None, **settings: Any) -> None:
+        super().__init__()
+        known = ChessOptions.from_variables() if options is None else options
+        self._options = ChessOptions.model_validate({**dict(known), **settings})
+        self._seeds = random.Random()
+        self._last_seed = self._seeds.getrandbits(1)
+        self._episode: Episode | None = None
+        self._engine: UciEngine | None = None
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, **options: Any
+    ) -> ChessObservation:
+        """Begins a game.
+
+        Args:
+            seed: the game's seed.
+            episode_id: the episode's name.
+            **options: those of `ChessOptions` for this game, but for `uci_path`.
+
+        Raises:
+            errors.InvalidRequest: an option is unknown or wrong. The last game goes on.
+            errors.ConfigurationError: the opponent's engine is not there. The last game goes on.
+        """
+        if options.get("uci_path"):
+            raise errors.InvalidRequest(
+                "uci_path names a program of the server's machine; set CHESS_UCI_PATH there"
+            )
+        chosen = self._options.updated(options)
+        next_seed = self._next_seed() if seed is None else seed
+        episode = self._seated(chosen, next_seed)
+        if seed is not None:
+            self._seeds = random.Random(f"games after {seed}")
+        self._last_seed = next_seed
+        self._episode = episode
+        return episode.begin(episode_id or str(uuid4()))
+
+    def step(
+        self, action: ChessAction, timeout_s: float | None = None, **kwargs: Any
+    ) -> ChessObservation:
+        """Makes a move, and has the opponent answer.
+
+        Args:
+            action: the move.
+            timeout_s: seconds that a UCI engine may take at most.
+            **kwargs: ignored.
+
+        Raises:
+            errors.ResetRequired: no game has begun yet.
+        """
+        return self._playing().play(action.move, timeout_s)
+
+    @property
+    def state(self) -> ChessState:
+        """Where the game stands."""
+        return self._episode.state() if self._episode else ChessState()
+
+    def render_web(self) -> dict[str, Any]:
+        """What a web page needs to draw the board; see `chess_env.server.view.page`.
+
+        Raises:
+            errors.ResetRequired: no game has begun yet.
+        """
+        episode = self._playing()
+        return page(episode.game, episode.agent)
+
+    def close(self) -> None:
+        """Kills the engine's process, if there is one."""
+        if self._engine:
+            self._engine.close()
+
+    def _playing(self) -> Episode:
+        if self._episode is None:
+            raise errors.ResetRequired(NO_GAME)
+        return self._episode
+
+    def _next_seed(self) -> int:
+        """A seed of the other parity than the last: colours take turns."""
+        return self._seeds.getrandbits(SEED_BITS - 1) << 1 | (self._last_seed & 1 ^ 1)
+
+    def _seated(self, options: ChessOptions, seed: int) -> Episode:
+        white = {"white": True, "black": False}.get(options.agent_color, seed % 2 == 0)
+        opponent = self._opponent(options, random.Random(f"opponent {seed}"))
+        return Episode(options, seed, white, opponent)
+
+    def _opponent(self, options: ChessOptions, chance: random.Random) -> Opponent | None:
+        if options.opponent == "none":
+            return None
+        if options.opponent == "random":
+            return RandomOpponent(chance)
+        builtin = BuiltinOpponent(options.opponent_depth, options.opponent_nodes, chance)
+        if options.opponent == "builtin":
+            return builtin
+        limits = Limits(options.opponent_depth, options.opponent_nodes, options.opponent_timeout_s)
+        try:
+            return UciOpponent(self._started(options), limits, builtin)
+        except EngineFault as fault:
+            raise errors.ConfigurationError(str(fault)) from None
+
+    def _started(self, options: ChessOptions) -> UciEngine:
+        """The engine of these options; the one that runs, if it is the same and well."""
+        program, skill = find_engine(options.opponent, options.uci_path), options.opponent_skill
+        running = self._engine
+        if running and (running.program, running.skill) == (program, skill):
+            with suppress(EngineFault):  # then a new one is started
+                running.new_game()
+                return running
+        self._engine = UciEngine(program, skill)
+        if running:
+            running.close()
+        return self._engine
