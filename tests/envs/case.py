@@ -91,12 +91,13 @@ def required() -> bool:
 def cases() -> Iterator[Case]:
     """The case of every environment that has one and is to be tested."""
     for path in sorted(HERE.glob("*/case.py")):
-        case: Case = import_module(f"tests.envs.{path.parent.name}.case").CASE
-        if wanted(case.package):
-            yield case
+        package = f"{path.parent.name}_env"
+        if wanted(package):
+            yield case_of(package)
 
 
 def case_of(package: str) -> Case:
     """The case of one package."""
-    found = {case.package: case for case in cases()}
-    return found[package]
+    folder = package.removesuffix("_env")
+    case: Case = import_module(f"tests.envs.{folder}.case").CASE
+    return case
