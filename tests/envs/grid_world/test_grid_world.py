@@ -1,0 +1,126 @@
+"""The grid world: the published walk, and what its options change."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from grid_world_env import GridWorldAction, GridWorldEnv, MoveAction
+from grid_world_env.server import GridWorldEnvironment
+from grid_world_env.server.app import app
+from grid_world_env.server.grid_world_environment import GridWorldOptions
+from grid_world_env.walk import Walk
+from openenv import errors
+from openenv.testing import serving
+
+UP, DOWN, LEFT, RIGHT = MoveAction
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with serving(app) as address:
+        yield address
+
+
+def test_the_published_walk(url: str) -> None:
+    with GridWorldEnv(base_url=url).sync() as grid:
+        result = grid.reset()
+        seen = result.observation
+        assert (seen.x, seen.y, result.done, result.reward) == (0, 0, False, 0.0)
+        assert seen.message == "Welcome to Grid World! Goal is at [4, 4]."
+        for move in [DOWN] * 4 + [RIGHT] * 3:
+            result = grid.step(GridWorldAction(action=move))
+            assert (result.observation.message, result.reward) == ("Keep going...", -0.1)
+        result = grid.step(GridWorldAction(action=RIGHT))
+        seen = result.observation
+        assert (seen.x, seen.y, result.done, result.reward) == (4, 4, True, 1.0)
+        assert seen.message == "You found the goal!"
+        assert (seen.done, seen.reward) == (True, 1.0)
+        state = grid.state()
+        assert (state.step_count, state.x, state.y, state.goal) == (8, 4, 4, [4, 4])
+
+
+def test_a_move_alone_can_be_sent(url: str) -> None:
+    with GridWorldEnv(base_url=url).sync() as grid:
+        grid.reset()
+        result = grid.step_move(MoveAction.RIGHT)
+        assert (result.observation.x, result.observation.y) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("move", "at"), [(UP, (1, 2)), (DOWN, (3, 2)), (LEFT, (2, 1)), (RIGHT, (2, 3))]
+)
+def test_up_and_down_change_x(move: MoveAction, at: tuple[int, int]) -> None:
+    walk = Walk(5, "corners", 0)
+    walk.at = (2, 2)
+    assert walk.move(move) == -0.1
+    assert walk.at == at
+
+
+def test_the_edge_holds_the_walker() -> None:
+    walk = Walk(5, "corners", 0)
+    assert [walk.move(UP), walk.move(LEFT)] == [-0.1, -0.1]
+    assert walk.at == (0, 0)
+    walk.at = (4, 0)
+    walk.move(DOWN)
+    assert walk.at == (4, 0)
+
+
+def test_the_text_shows_the_grid() -> None:
+    seen = GridWorldEnvironment(GridWorldOptions(size=3)).reset()
+    assert seen.text.splitlines()[1:] == ["A . .", ". . .", ". . G"]
+    assert seen.grid == [[1, 0, 0], [0, 0, 0], [0, 0, 2]]
+    assert seen.goal == [2, 2]
+
+
+def test_random_places_are_two_cells_of_the_seed() -> None:
+    places = set()
+    for seed in range(200):
+        walk = Walk(3, "random", seed)
+        assert walk.at != walk.goal
+        places.add((walk.at, walk.goal))
+    assert len(places) > 50
+
+
+def test_a_limit_truncates_a_walk() -> None:
+    environment = GridWorldEnvironment()
+    environment.reset(max_steps=2)
+    assert not environment.step(GridWorldAction(action=UP)).done
+    last = environment.step(GridWorldAction(action=UP))
+    assert (last.done, last.truncated, last.reward) == (True, True, -0.1)
+    after = environment.step(GridWorldAction(action=DOWN))
+    assert (after.x, after.done, after.reward) == (0, True, 0.0)
+
+
+def test_a_goal_at_the_limit_is_no_truncation() -> None:
+    environment = GridWorldEnvironment()
+    environment.reset(size=2, max_steps=2)
+    environment.step(GridWorldAction(action=DOWN))
+    last = environment.step(GridWorldAction(action=RIGHT))
+    assert (last.done, last.truncated, last.reward) == (True, False, 1.0)
+
+
+def test_without_a_limit_a_walk_goes_on() -> None:
+    environment = GridWorldEnvironment()
+    environment.reset()
+    for _ in range(2000):
+        assert not environment.step(GridWorldAction(action=UP)).done
+
+
+def test_options_come_from_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRID_WORLD_SIZE", "7")
+    environment = GridWorldEnvironment()
+    assert environment.reset().goal == [6, 6]
+    assert environment.reset(size=4).goal == [3, 3]
+    assert environment.reset().goal == [6, 6]
+
+
+def test_a_page_is_told_what_can_be_done() -> None:
+    environment = GridWorldEnvironment()
+    with pytest.raises(errors.ResetRequired):
+        environment.render_web()
+    environment.reset(size=2)
+    assert environment.render_web() == {
+        "kind": "grid",
+        "grid": [[1, 0], [0, 2]],
+        "controls": ["UP", "DOWN", "LEFT", "RIGHT"],
+    }
