@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from openenv.cli.commands.info import _lines
-from openenv.cli.output import Exit
+from openenv.cli.output import Exit, table
 from openenv.project import doctor
 from openenv.project.card import card_of
 from openenv.project.doctor import Finding, examine
@@ -57,15 +57,27 @@ def test_list_shows_what_is_installed(tmp_path: Path) -> None:
     run = openenv("list", site=tmp_path)
     assert run.returncode == Exit.OK
     lines = run.stdout.splitlines()
-    assert lines[0].split() == ["NAME", "VERSION", "PACKAGE", "CLIENT", "DESCRIPTION"]
+    assert lines[0].split() == ["NAME", "VERSION", "DESCRIPTION"]
     (maze,) = (line for line in lines if line.startswith("maze "))
-    assert maze.split(maxsplit=4) == ["maze", "1.0", "openenv-maze-env", "MazeEnv", "A world"]
+    assert maze.split(maxsplit=2) == ["maze", "1.0", "A world"]
     assert "openenv.yaml:" in run.stderr
     listed = {
         row["env_key"]: row for row in json.loads(openenv("list", "--json", site=tmp_path).stdout)
     }
     assert listed["maze"]["package_name"] == "openenv-maze-env"
     assert listed["bad"]["problem"]
+
+
+def test_a_description_is_wrapped_to_the_terminal_below_itself() -> None:
+    rows = [("maze", "1.0", "a world of walls and ways"), ("echo", "2.0", "")]
+    assert table(("NAME", "VERSION", "DESCRIPTION"), rows, 37) == [
+        "NAME  VERSION  DESCRIPTION",
+        "maze  1.0      a world of walls and",
+        "               ways",
+        "echo  2.0",
+    ]
+    assert table(("NAME", "VERSION", "DESCRIPTION"), rows)[1].endswith("walls and ways")
+    assert max(map(len, table(("NAME", "X"), [("maze", "word " * 20)], 1))) <= 6 + 20
 
 
 # ── info ──────────────────────────────────────────────────────────────────────────────────────────

@@ -15,6 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+OF_ENVIRONMENTS = [*ROOT.glob("envs/*/README.md"), *ROOT.glob("docs/environments/*.md")]
+"""What the READMEs show is tried with the tests of each, and the pages repeat them."""
 
 _TOKEN = re.compile(
     r"^<!-- test: (?P<order>.*?)-->\n"

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from openenv import EnvClient, Limits, errors, settings
-from tests.docs.blocks import PAGES, ROOT
+from tests.docs.blocks import OF_ENVIRONMENTS, PAGES, ROOT
 from tests.docs.reader import Reader
 
 LINK = re.compile(r"\]\((?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]+))?\)")
@@ -19,6 +19,10 @@ ROW = re.compile(r"^\| `([A-Z_]+)` \|.*\|$", re.MULTILINE)
 
 def _name(page: Path) -> str:
     return page.name
+
+
+def _path(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 @pytest.mark.timeout(180)
@@ -37,7 +41,7 @@ def test_what_a_page_shows_works(
                 del sys.modules[name]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
+@pytest.mark.parametrize("page", [*PAGES, *sorted(OF_ENVIRONMENTS)], ids=_path)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in LINK.finditer(page.read_text(encoding="utf-8")):
         if "://" in link["path"]:

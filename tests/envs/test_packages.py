@@ -21,8 +21,9 @@ from openenv.catalog.manifest import read_manifest
 from openenv.project import requirements, scaffold
 from openenv.project.names import EnvName
 from openenv.validation.plan import PLAN, read_plan
+from tests.docs.catalog_pages import INDEX, page, page_of, row
 from tests.docs.reader import Reader
-from tests.envs.case import cases, required, wanted
+from tests.envs.case import case_of, cases, required, wanted
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -161,6 +162,13 @@ def test_its_image_is_made_as_a_new_package_s(package: Path) -> None:
     made = scaffold.package(name, scaffold.echo(name))
     assert (package / "server/Dockerfile").read_text() == made["server/Dockerfile"]
     requirements.check(package)
+
+
+def test_the_catalog_shows_it_as_it_is(installed: Path) -> None:
+    case = case_of(installed.name)
+    anew = "docs/environments is out of date; `make catalog` writes it anew"
+    assert page_of(case).read_text(encoding="utf-8") == page(case), anew
+    assert row(case) in INDEX.read_text(encoding="utf-8").splitlines(), anew
 
 
 @pytest.mark.timeout(120)

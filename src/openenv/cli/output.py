@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
+_NARROWEST = 20
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -56,14 +59,38 @@ def next_steps(*commands: str) -> None:
         say(f"  {command}")
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Aligned lines, the headers first."""
+def table(
+    headers: Sequence[str], rows: Iterable[Sequence[object]], columns: int | None = None
+) -> list[str]:
+    """Aligned lines, the headers first.
+
+    Args:
+        headers: what stands above the columns.
+        rows: the cells.
+        columns: how wide a line may be: the last cells are wrapped to it; `None` is any width.
+    """
     cells = [list(headers), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
+    if columns is not None:
+        widths[-1] = max(columns - sum(widths[:-1]) - 2 * len(widths[:-1]), _NARROWEST)
+        cells = [line for row in cells for line in _wrapped(row, widths[-1])]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in cells
     ]
+
+
+def _wrapped(row: list[str], width: int) -> Iterator[list[str]]:
+    """A row whose last cell goes on below itself."""
+    *first, last = row
+    for line in textwrap.wrap(last, width) or [""]:
+        yield [*first, line]
+        first = [""] * len(first)
+
+
+def width() -> int | None:
+    """How wide the terminal is that answers are shown on; `None` if they go elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 @contextmanager

@@ -13,13 +13,11 @@ def list_environments(
 ) -> None:
     """List the environments that are installed here."""
     from openenv.catalog.installed import installed
-    from openenv.cli.output import answer, next_steps, say, table
+    from openenv.cli.output import answer, next_steps, say, table, width
 
     found = list(installed().values())
-    rows = [
-        (e.env_key, e.version, e.package_name, e.client_class_name, e.description) for e in found
-    ]
-    lines = table(("NAME", "VERSION", "PACKAGE", "CLIENT", "DESCRIPTION"), rows) if found else []
+    rows = [(e.env_key, e.version, e.description) for e in found]
+    lines = table(("NAME", "VERSION", "DESCRIPTION"), rows, width()) if found else []
     answer([asdict(environment) for environment in found], as_json, lines)
     for environment in found:
         if environment.problem:
@@ -27,3 +25,5 @@ def list_environments(
     if not found:
         say("No environment is installed here.")
         next_steps("openenv init my_env", "pip install ./my_env")
+    elif not as_json:
+        next_steps(f"openenv info {found[0].env_key}", f"openenv serve {found[0].package}")
