@@ -6,7 +6,15 @@ with PythonExecutor() as executor:
 """
 
 from openenv.executor.executor import PythonExecutor
+from openenv.executor.foundry import ExecutorFailed
 from openenv.executor.limits import ExecutorLimits
 from openenv.executor.result import Artefact, CodeError, CodeResult
 
-__all__ = ["Artefact", "CodeError", "CodeResult", "ExecutorLimits", "PythonExecutor"]
+__all__ = [
+    "Artefact",
+    "CodeError",
+    "CodeResult",
+    "ExecutorFailed",
+    "ExecutorLimits",
+    "PythonExecutor",
+]

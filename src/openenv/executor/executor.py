@@ -1,44 +1,41 @@
-"""PythonExecutor: the caller's side."""
+"""PythonExecutor: runs code that nobody has looked at."""
 
 from __future__ import annotations
 
-import json
-import subprocess
+import math
+import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Self
 
+from openenv.executor.birth import InterpreterBirth
+from openenv.executor.exchange import Exchange, Loss, Lost, is_quiet
+from openenv.executor.foundry import ExecutorFailed, Foundry
+from openenv.executor.interpreter import Interpreter
 from openenv.executor.limits import ExecutorLimits
 from openenv.executor.result import CodeError, CodeResult
+from openenv.executor.tools import Tools
+from openenv.executor.verdict import of_loss, of_outcome
+from openenv.executor.wire import OVERHEAD_BYTES, Run
+from openenv.executor.worker import Order
+from openenv.protocol.errors import ConcurrentCall, ConfigurationError
+from openenv.runtime.nursery import FORKS
 
-_WORKER = """
-import ast, contextlib, io, json, sys, traceback
-space = {"__name__": "__main__"}
-for line in sys.stdin:
-    code, value, error, status = json.loads(line), None, None, 0
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            tree = ast.parse(code, "<cell>")
-            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-            exec(compile(tree, "<cell>", "exec"), space)
-            if last is not None:
-                found = eval(compile(ast.Expression(last.value), "<cell>", "eval"), space)
-                try:
-                    value = None if found is None else json.dumps(found)
-                except (TypeError, ValueError):
-                    value = repr(found)
-        except BaseException as caught:
-            status = caught.code if isinstance(caught, SystemExit) else 1
-            if not isinstance(caught, SystemExit):
-                traceback.print_exc()
-            error = [type(caught).__name__, str(caught)]
-    print(json.dumps([out.getvalue(), err.getvalue(), status, value, error]), flush=True)
-"""
+if TYPE_CHECKING:
+    from openenv.runtime.confine import Isolation
+    from openenv.runtime.sandbox import Sandbox
+
+BIRTH_S = 60.0
+"""How long a new interpreter may take, its setup included."""
+TOKEN_BYTES = 16
+DEFAULT = ExecutorLimits()
 
 
 class PythonExecutor:
@@ -49,6 +46,8 @@ class PythonExecutor:
 
     A call of `run` or `reset` while another one runs is refused with `ConcurrentCall`; `close` may
     be called at any time, from any thread.
+
+    Executors with the same configuration share what makes their interpreters.
 
     Args:
         limits: what the interpreter may use.
@@ -61,25 +60,44 @@ class PythonExecutor:
             they raise is raised in the code.
         setup: code that is run first in each interpreter, and prints nothing.
         isolation: `best`, what this machine can do; `strict`, all or a `ConfigurationError`.
+
+    Raises:
+        ConfigurationError: something of this cannot be, or this system is not Linux.
     """
 
     def __init__(
         self,
         *,
-        limits: ExecutorLimits = ExecutorLimits(),
+        limits: ExecutorLimits = DEFAULT,
         imports: Collection[str] | None = None,
         preload: Sequence[str] = (),
         tools: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
         setup: str = "",
-        isolation: Literal["best", "strict"] = "best",
+        isolation: Isolation = "best",
     ) -> None:
         self._limits = limits
-        self._process: subprocess.Popen[str] | None = None
+        self._tools = Tools(tools, limits)
+        order = Order(
+            limits=limits,
+            imports=None if imports is None else tuple(sorted(imports)),
+            preload=tuple(preload),
+            tools=self._tools.names,
+            setup=setup,
+        )
+        self._sandbox = _sandbox(limits, isolation)
+        self._foundry = Foundry.shared(
+            (order, isolation, tuple(sys.path)),
+            InterpreterBirth(order=order, sandbox=self._sandbox),
+        )
+        self._interpreter: Interpreter | None = None
+        self._turn = threading.Lock()
+        self._owner = os.getpid()
+        self._is_closed = False
 
     @property
     def sandbox(self) -> dict[str, Any]:
         """What confines the code: `level` ("full", "partial", "none"), `in_force`, `missing`."""
-        return {"level": "none", "in_force": [], "missing": {}}
+        return self._sandbox.report()
 
     def run(self, code: str, *, timeout_s: float | None = None) -> CodeResult:
         """Runs a piece of code, and waits for it.
@@ -93,42 +111,149 @@ class PythonExecutor:
 
         Raises:
             ConcurrentCall: another call is running.
-            ExecutorFailed: no interpreter can be made.
+            ExecutorFailed: no interpreter can be made, or the executor is closed.
         """
-        began = time.monotonic()
-        process = self._process = self._process or self._start()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(code) + "\n")
-        process.stdin.flush()
-        stdout, stderr, status, value, error = json.loads(process.stdout.readline())
-        return CodeResult(
-            stdout=stdout,
-            stderr=stderr,
-            exit_code=status,
-            value=value,
-            error=CodeError(type=error[0], message=error[1]) if error else None,
-            duration_s=time.monotonic() - began,
-        )
+        patience = self._limits.timeout_s if timeout_s is None else timeout_s
+        if not (math.isfinite(patience) and patience > 0):
+            raise ConfigurationError(f"timeout_s must be more than 0 seconds, got {timeout_s!r}")
+        text = code.encode(errors="surrogatepass")
+        with self._alone():
+            if len(text) > self._limits.code_bytes:
+                return _too_long(len(text), self._limits.code_bytes)
+            interpreter, had_died = self._living()
+            return self._run(interpreter, text, patience, had_died=had_died)
 
     def reset(self) -> None:
-        """A fresh interpreter: variables, files and processes of the old one are gone."""
-        self.close()
+        """A fresh interpreter: variables, files and processes of the old one are gone.
+
+        Raises:
+            ConcurrentCall: another call is running.
+            ExecutorFailed: no interpreter can be made, or the executor is closed.
+        """
+        with self._alone():
+            self._discard()
+            self._begin()
 
     def close(self) -> None:
-        """Ends the interpreter; twice is as good as once."""
-        process, self._process = self._process, None
-        if process is not None:
-            with process:
-                process.kill()
+        """Ends the interpreter, in the middle of a call if need be. Twice is as good as once."""
+        if self._is_closed or os.getpid() != self._owner:
+            return
+        self._is_closed = True
+        if (interpreter := self._interpreter) is not None:
+            interpreter.kill()
+        self._tools.cancel()
+        with self._turn:
+            if interpreter is not None:
+                interpreter.end()
+            self._discard()
+            self._foundry.release()
 
-    def _start(self) -> subprocess.Popen[str]:
-        pipe = subprocess.PIPE
-        command = [sys.executable, "-c", _WORKER]
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+    def _run(
+        self, interpreter: Interpreter, code: bytes, patience: float, *, had_died: bool
+    ) -> CodeResult:
+        began = time.monotonic()
+        interpreter.runs += 1
+        self._tools.begin()
+        exchange = self._exchange(interpreter, patience)
+        try:
+            outcome = exchange.outcome(
+                Run(os.urandom(TOKEN_BYTES), code, interpreter.runs),
+                lambda call: self._tools.serve(call, exchange.left_s),
+            )
+            result = of_outcome(outcome, exchange, self._limits)
+            if outcome.exhausted:
+                self._discard()
+        except Lost as lost:
+            death = interpreter.end(naturally=lost.loss is Loss.DEATH)
+            result = of_loss(lost.loss, exchange, death, patience)
+            self._discard()
+        except BaseException:  # Ctrl-C, most likely: nobody waits for what it would say
+            self._discard()
+            raise
+        restarted = had_died or self._interpreter is None
+        return replace(result, restarted=restarted, duration_s=time.monotonic() - began)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if os.getpid() != self._owner:
+            raise ExecutorFailed("this executor was made in another process; make one here")
+        if not self._turn.acquire(blocking=False):
+            raise ConcurrentCall(
+                "this executor is running code; wait for it, or use an executor of your own"
+            )
+        try:
+            self._check_open()
+            yield
+        finally:
+            self._turn.release()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ExecutorFailed("this executor is closed")
+
+    def _living(self) -> tuple[Interpreter, bool]:
+        """The interpreter, and whether it replaces one that has died since the last call."""
+        current = self._interpreter
+        if current is not None and is_quiet(current):
+            return current, False
+        self._discard()
+        return self._begin(), current is not None
+
+    def _begin(self) -> Interpreter:
+        self._interpreter = interpreter = self._foundry.take()
+        try:
+            self._check_open()
+            why_not = self._exchange(interpreter, BIRTH_S).ready().why_not
+        except Lost as lost:
+            why_not = f"a new interpreter is not ready: {lost}"
+        except BaseException:
+            self._discard()
+            raise
+        if why_not:
+            self._discard()
+            raise ExecutorFailed(why_not)
+        return interpreter
+
+    def _exchange(self, interpreter: Interpreter, patience: float) -> Exchange:
+        limits = self._limits
+        most = limits.output_bytes + limits.artefact_bytes + limits.tool_bytes + OVERHEAD_BYTES
+        until = time.monotonic() + patience
+        return Exchange(interpreter, most=most, kept=limits.output_bytes, until=until)
+
+    def _discard(self) -> None:
+        interpreter, self._interpreter = self._interpreter, None
+        if interpreter is not None:
+            interpreter.kill()
+            interpreter.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _sandbox(limits: ExecutorLimits, isolation: Isolation) -> Sandbox:
+    if not FORKS:
+        raise ConfigurationError(
+            f"PythonExecutor needs Linux, and this is {sys.platform}; run it in a container"
+        )
+    from openenv.runtime.confine import Confinement, shield  # of Linux alone
+    from openenv.runtime.sandbox import Sandbox
+
+    confinement = Confinement(
+        memory_bytes=limits.memory_bytes,
+        max_processes=limits.processes,
+        tmp_bytes=limits.files_bytes,
+    )
+    sandbox = Sandbox.around(confinement, isolation)
+    if "pidns" not in sandbox.features:  # its processes would see ours
+        shield()
+    return sandbox
+
+
+def _too_long(size: int, limit: int) -> CodeResult:
+    message = f"the code has {size} bytes, more than the limit of {limit}; nothing of it was run"
+    text = f"CodeTooLong: {message}\n"
+    error = CodeError(type="CodeTooLong", message=message, traceback=text)
+    return CodeResult(exit_code=1, stderr=text, error=error)

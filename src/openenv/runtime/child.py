@@ -10,11 +10,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import BinaryIO
 
 from openenv.protocol.errors import ConfigurationError, EnvironmentFactoryError
 from openenv.protocol.messages import Reply
-from openenv.runtime.birth import Birth
 from openenv.runtime.card import card_reply
 from openenv.runtime.faults import text_of
 from openenv.runtime.host import BlockingCalls
@@ -29,7 +27,13 @@ def main() -> None:
     mute_stdio()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
-    converse(line, lambda birth: Birth.decode(birth).load()())
+    converse(line, _build)
+
+
+def _build(birth: bytes) -> Session:
+    from openenv.runtime.birth import SessionBirth  # which lives by what is here
+
+    return SessionBirth.decode(birth).load()()
 
 
 def converse(line: int, build: Callable[[bytes], Session]) -> None:
@@ -40,7 +44,7 @@ def converse(line: int, build: Callable[[bytes], Session]) -> None:
         build: makes the session of what the first question says.
     """
     requests, replies = os.fdopen(line, "rb"), os.fdopen(os.dup(line), "wb")
-    os.register_at_fork(after_in_child=lambda: _let_go_of(requests, replies))
+    os.register_at_fork(after_in_child=lambda: let_go_of(line, replies.fileno()))
     first = read_question(requests)
     if first is None:
         return
@@ -84,11 +88,11 @@ def why_not(error: BaseException) -> str:
     return f"the environment could not be loaded: {type(error).__name__}: {text_of(error)}"
 
 
-def _let_go_of(*pipes: BinaryIO) -> None:
+def let_go_of(*lines: int) -> None:
     """In a forked worker: it must not answer, nor hide this process's death by outliving it."""
     nothing = os.open(os.devnull, os.O_RDWR)
-    for pipe in pipes:
-        os.dup2(nothing, pipe.fileno(), inheritable=False)
+    for line in lines:
+        os.dup2(nothing, line, inheritable=False)
     os.close(nothing)
 
 

@@ -11,7 +11,7 @@ from openenv.env.environment import HostKind
 from openenv.env.metadata import EnvironmentMetadata
 from openenv.env.spec import AnyEnvironment, EnvSpec
 from openenv.protocol.errors import ConfigurationError, StepTimeout
-from openenv.runtime.birth import Birth
+from openenv.runtime.birth import SessionBirth
 from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
 from openenv.runtime.nursery import FORKS, Nursery
 from openenv.runtime.plan import Plan
@@ -79,7 +79,7 @@ class Hosts:
                 from openenv.runtime.sandbox import Sandbox  # of Linux alone
 
                 self._sandbox = Sandbox.of(spec, plan, housing.isolation)
-            birth = Birth(plan, self._sandbox)
+            birth = SessionBirth(plan=plan, sandbox=self._sandbox)
             self._nursery = Nursery(spec.name, birth, housing.environ, patience_s=patience_s)
 
     @property

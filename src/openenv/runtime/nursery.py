@@ -12,7 +12,7 @@ from dataclasses import replace
 from openenv.protocol.errors import HostCrashed, StepTimeout
 from openenv.runtime.anew import start_anew
 from openenv.runtime.birth import Birth
-from openenv.runtime.offspring import Offspring
+from openenv.runtime.offspring import Newborn, Offspring
 from openenv.runtime.zygote import Unfit, Zygote
 
 logger = logging.getLogger("openenv.sessions")
@@ -65,13 +65,18 @@ class Nursery:
         if not FORKS:
             await start_anew(child, self._environ)
             return self._birth.encode()
+        await self.fork(child)
+        return b""
+
+    async def fork(self, child: Newborn) -> None:
+        """Has a process forked. Raises what `bear` does."""
         for _ in range(ATTEMPTS):
             with suppress(ConnectionError):  # it has just died: there will be another
                 zygote = await self._warm_zygote()
                 await zygote.fork(child)
                 if zygote.is_alive:
                     self._failures = 0
-                return b""
+                return
         raise HostCrashed(f"no process lives long enough to fork a session of {self._name}")
 
     async def close(self) -> None:

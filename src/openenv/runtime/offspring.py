@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from openenv.runtime.link import Link
@@ -31,7 +32,28 @@ class Death:
         return f"{self.why}, {_ended_by(self.code)}" if self.why else _ended_by(self.code)
 
 
-class Offspring:
+class Newborn(ABC):
+    """A process that a zygote is to fork, as those see it who asked for it."""
+
+    @property
+    @abstractmethod
+    def descriptors(self) -> Sequence[int]:
+        """What the child is given: a socket, its stdout and its stderr, or one pipe for both."""
+
+    @abstractmethod
+    async def open(self) -> None:
+        """Closes these, for the child has them, and begins to listen to it."""
+
+    @abstractmethod
+    def born(self, kill: Callable[[], None]) -> None:
+        """It runs; `kill` ends it and all that it started."""
+
+    @abstractmethod
+    def died(self, death: Death) -> None:
+        """It has ended."""
+
+
+class Offspring(Newborn):
     """A process that holds one session.
 
     Args:
@@ -52,6 +74,11 @@ class Offspring:
             raise
         self.death: asyncio.Future[Death] = asyncio.get_running_loop().create_future()
         self._kill: Callable[[], None] | None = None
+
+    @property
+    def descriptors(self) -> Sequence[int]:
+        """The socket, and one pipe for all that it prints."""
+        return self.link.child_end.fileno(), self.stderr.child_end
 
     async def open(self) -> None:
         """Begins to listen to it."""

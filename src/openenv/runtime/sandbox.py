@@ -28,6 +28,8 @@ from openenv.runtime.plan import Plan
 logger = logging.getLogger("openenv.sessions")
 
 LEAST_MEMORY = 16 << 20
+OUT_OF_MEMORY = "its memory limit"
+"""How the reason of a death begins that want of memory has caused."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,6 @@ class Sandbox:
             ConfigurationError: it must be strict, and this machine lacks something.
         """
         _check_limits(spec)
-        features = probe()
-        if isolation == "strict" and features.missing:
-            raise ConfigurationError(
-                "isolation='strict' needs what this machine does not give: "
-                f"{_list(features.missing)}; isolation='best' serves without, `openenv doctor` "
-                "says how to get it"
-            )
         readable = tuple(_code(plan))
         confinement = Confinement(
             network=spec.traits.network,
@@ -67,11 +62,29 @@ class Sandbox:
             readable=readable,
             concealed=find_concealed(readable),
         )
+        sandbox = cls.around(confinement, isolation)
+        features = sandbox.features
         if confinement.concealed and not ("mountns" in features or "landlock" in features):
             logger.warning(
                 "this machine has nothing to keep sessions from hidden files and credentials "
                 "beside the environment's code: %s",
                 ", ".join(confinement.concealed),
+            )
+        return sandbox
+
+    @classmethod
+    def around(cls, confinement: Confinement, isolation: Isolation) -> Sandbox:
+        """The sandbox that allows this much, on this machine.
+
+        Raises:
+            ConfigurationError: it must be strict, and this machine lacks something.
+        """
+        features = probe()
+        if isolation == "strict" and features.missing:
+            raise ConfigurationError(
+                "isolation='strict' needs what this machine does not give: "
+                f"{_list(features.missing)}; isolation='best' serves without, `openenv doctor` "
+                "says how to get it"
             )
         return cls(confinement, features, strict=isolation == "strict")
 
@@ -106,7 +119,7 @@ class Sandbox:
         """
         limits = self.confinement
         if usage.out_of_memory and code == -signal.SIGKILL:
-            return f"its memory limit of {_size(limits.memory_bytes)} was reached"
+            return f"{OUT_OF_MEMORY} of {_size(limits.memory_bytes)} was reached"
         if overtime:
             return f"its limit of {limits.cpu_s:g} s of CPU time was reached"
         return ""

@@ -11,7 +11,7 @@ from typing import Any
 
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.runtime.control import Control
-from openenv.runtime.offspring import Death, Offspring
+from openenv.runtime.offspring import Death, Newborn
 from openenv.runtime.pipe import sized
 from openenv.runtime.stderr import Stderr
 from openenv.runtime.watch import Watch, kill_group
@@ -43,7 +43,7 @@ class Zygote:
         self._control: Control | None = None
         self._stderr: Stderr | None = None
         self._transport: asyncio.SubprocessTransport | None = None
-        self._sessions: dict[int, Offspring] = {}
+        self._sessions: dict[int, Newborn] = {}
         self._groups: dict[int, int] = {}
         self._births: dict[int, asyncio.Future[None]] = {}
         self._count = 0
@@ -84,7 +84,7 @@ class Zygote:
         if event.news is News.UNFIT:
             raise Unfit(event.text)
 
-    async def fork(self, child: Offspring) -> None:
+    async def fork(self, child: Newborn) -> None:
         """Has a session's process made; it may be dead at once, as its `death` tells then.
 
         Raises:
@@ -95,8 +95,7 @@ class Zygote:
                 raise ConnectionError("the zygote is gone")
             self._count += 1
             session = self._count
-            descriptors = (child.link.child_end.fileno(), child.stderr.child_end)
-            self._order(Order.FORK, session, descriptors)
+            self._order(Order.FORK, session, child.descriptors)
             self._sessions[session] = child
             child.born(lambda: self._order(Order.KILL, session))
             born = self._births[session] = asyncio.get_running_loop().create_future()

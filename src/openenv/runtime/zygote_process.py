@@ -19,23 +19,19 @@ import time
 from array import array
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
-from openenv.env.spec import EnvSpec
-from openenv.runtime.birth import Birth
-from openenv.runtime.child import converse, die_with_parent, mute_stdio, why_not
+from openenv.runtime.birth import Birth, Live
+from openenv.runtime.child import die_with_parent, mute_stdio, why_not
 from openenv.runtime.confine import Cell, ConfineError, Features, prepare, reap
 from openenv.runtime.confine.keeper import children
-from openenv.runtime.host import SessionFactory, session_factory
 from openenv.runtime.loose import Loose, exit_after
 from openenv.runtime.overtime import cpu_seconds
 from openenv.runtime.sandbox import Sandbox
-from openenv.runtime.session import Session
 from openenv.runtime.zygote_wire import ORDER, Event, News, Order
 
-DESCRIPTORS = 2
-"""What comes with the order to fork: the session's socket and its stderr."""
+DESCRIPTORS = 3
+"""What comes with the order to fork, at most: the session's socket, its stdout and its stderr."""
 LOOK_MS = 1000
 """How often orphans of sessions are looked for, and what sessions have used."""
 END_S = 5.0
@@ -50,10 +46,10 @@ def main() -> None:
     mute_stdio()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
-    birth = Birth.decode(_read(control, int.from_bytes(_read(control, 4), "big")))
+    birth: Birth = Birth.decode(_read(control, int.from_bytes(_read(control, 4), "big")))
     prepare(Features() if birth.sandbox is None else birth.sandbox.features)
     try:
-        make = _preload(birth) if birth.preload else partial(_make_anew, birth)
+        live = birth.prepare()
     except (Exception, SystemExit) as error:  # noqa: BLE001  # told to the server
         return control.sendall(Event(News.FAILED, text=why_not(error)).encode())
     if why := _unfit(known={0, 1, 2, control.fileno()}):
@@ -62,7 +58,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # no later collection writes into pages that are shared
     control.sendall(Event(News.READY).encode())
-    return Parent(control, make, birth.sandbox).run()
+    return Parent(control, live, birth.sandbox).run()
 
 
 def _read(control: socket.socket, size: int) -> bytes:
@@ -70,18 +66,6 @@ def _read(control: socket.socket, size: int) -> bytes:
     if len(read) < size:
         raise SystemExit(1)
     return read
-
-
-def _preload(birth: Birth) -> SessionFactory:
-    """Does once what each session would do."""
-    spec: EnvSpec = birth.plan.load()
-    with suppress(Exception):  # which each session will be told
-        spec.parse_action  # noqa: B018  # builds the validator
-    return session_factory(spec, tracebacks=birth.plan.tracebacks)
-
-
-def _make_anew(birth: Birth) -> Session:
-    return birth.load()()
 
 
 def _unfit(known: Collection[int]) -> str:
@@ -121,15 +105,13 @@ class Parent:
 
     Args:
         control: the socket to the server.
-        make: builds a session.
+        live: what a child lives.
         sandbox: what confines it, if anything does.
     """
 
-    def __init__(
-        self, control: socket.socket, make: SessionFactory, sandbox: Sandbox | None
-    ) -> None:
+    def __init__(self, control: socket.socket, live: Live, sandbox: Sandbox | None) -> None:
         self._control = control
-        self._make = make
+        self._live = live
         self._sandbox = sandbox
         self._cells: dict[int, Cell | Loose] = {}
         self._spare: Cell | Loose | None = None
@@ -168,21 +150,21 @@ class Parent:
         return self._control.fileno() not in ready or self._obey()
 
     def _obey(self) -> bool:
-        read, descriptors = _receive(self._control)
+        read, descriptors, is_whole = _receive(self._control)
         if len(read) < ORDER.size:
             return False
         order, session = ORDER.unpack(read)
         if order == Order.FORK:
-            self._fork(session, descriptors)
+            self._fork(session, descriptors, is_whole=is_whole)
         else:
             for pid in [pid for pid, each in self._sessions.items() if each == session]:
                 self._cells[pid].kill()
         return True
 
-    def _fork(self, session: int, descriptors: list[int]) -> None:
+    def _fork(self, session: int, descriptors: list[int], *, is_whole: bool) -> None:
         cell, self._spare = self._spare, None
         try:
-            if len(descriptors) < DESCRIPTORS:
+            if not is_whole:
                 raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
             cell = cell or self._open_cell()
             pid = cell.fork()
@@ -204,7 +186,7 @@ class Parent:
             return Loose()
         return Cell.open(self._sandbox.confinement, self._sandbox.features)
 
-    def _be_session(self, cell: Cell | Loose, line: int, stderr: int) -> None:
+    def _be_session(self, cell: Cell | Loose, line: int, *prints: int) -> None:
         """In the child: gives up what is the zygote's, and lives."""
         with suppress(OSError):
             Path("/proc/self/oom_score_adj").write_bytes(PREFERRED)
@@ -212,19 +194,13 @@ class Parent:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for each in (self._control, self._awake, self._alarm):
             each.close()
-        os.dup2(stderr, 1)
-        os.dup2(stderr, 2)
-        os.close(stderr)
+        os.dup2(prints[0], 1)
+        os.dup2(prints[-1], 2)
+        for pipe in prints:
+            os.close(pipe)
         if (numpy_random := sys.modules.get("numpy.random")) is not None:
             numpy_random.seed()  # Python's own generator sees to that itself
-        refused = self._enter(cell, line)
-
-        def build(_: bytes) -> Session:
-            if refused is not None:
-                raise refused
-            return self._make()
-
-        converse(line, build)
+        self._live(line, self._enter(cell, line))
 
     def _enter(self, cell: Cell | Loose, line: int) -> ConfineError | None:
         """Confines this process; gives why its session may not run."""
@@ -294,14 +270,15 @@ def _cpu_seconds(cell: Cell | Loose) -> float:
     return cpu_seconds(cell.pid) if counted is None else counted
 
 
-def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
-    """An order, and the descriptors that came with it."""
+def _receive(control: socket.socket) -> tuple[bytes, list[int], bool]:
+    """An order, the descriptors that came with it, and whether this process has room for all."""
     room = socket.CMSG_SPACE(DESCRIPTORS * array("i").itemsize)
-    read, extras, _, _ = control.recvmsg(ORDER.size, room, socket.MSG_CMSG_CLOEXEC)
+    read, extras, flags, _ = control.recvmsg(ORDER.size, room, socket.MSG_CMSG_CLOEXEC)
     descriptors = array("i")
     for _, _, sent in extras:
         descriptors.frombytes(sent)
-    return read + control.recv(ORDER.size - len(read), socket.MSG_WAITALL), list(descriptors)
+    read += control.recv(ORDER.size - len(read), socket.MSG_WAITALL)
+    return read, list(descriptors), not flags & socket.MSG_CTRUNC
 
 
 if __name__ == "__main__":

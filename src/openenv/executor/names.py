@@ -1,0 +1,77 @@
+"""The names that a piece of code finds: those of Python, its tools, and modules it may import."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import sys
+from collections.abc import Callable, Collection
+from types import ModuleType
+from typing import Any
+
+from openenv.executor.wire import Answer
+
+Ask = Callable[[str, bytes], Answer]
+"""Calls a tool by its name, with arguments as JSON, and waits for the answer."""
+
+
+class ToolFailed(Exception):
+    """A tool raised what is no exception of Python's own."""
+
+
+def namespace(tools: Collection[str], ask: Ask, imports: Collection[str] | None) -> dict[str, Any]:
+    """The names of a new `__main__`, which is then the program's."""
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    names = main.__dict__
+    names["__builtins__"] = builtins if imports is None else _guarded(frozenset(imports))
+    names.update((name, _proxy(name, ask)) for name in tools)
+    return names
+
+
+def _proxy(name: str, ask: Ask) -> Callable[..., Any]:
+    """The tool of that name as a function."""
+
+    def tool(*args: Any, **kwargs: Any) -> Any:
+        try:
+            arguments = json.dumps([args, kwargs], allow_nan=False).encode()
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name}() takes what JSON can say: {error}") from None
+        answer = ask(name, arguments)
+        if answer.raised:
+            raise _raised(answer)
+        return json.loads(answer.result)
+
+    tool.__name__ = tool.__qualname__ = name
+    tool.__doc__ = f"The tool `{name}`; arguments and result are what JSON can say."
+    return tool
+
+
+def _raised(answer: Answer) -> Exception:
+    kind = getattr(builtins, answer.raised, None)
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        try:
+            return kind(answer.message)
+        except TypeError:  # UnicodeError and the like want more
+            pass
+    return ToolFailed(f"{answer.raised}: {answer.message}")
+
+
+def _guarded(allowed: frozenset[str]) -> ModuleType:
+    """Python's own names, with an `import` that knows only some modules.
+
+    Code in other modules has the true one: what is allowed may import what it needs.
+    """
+    module = ModuleType("builtins")
+    module.__dict__.update(builtins.__dict__)
+    true_import = builtins.__import__
+
+    def guarded_import(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name.partition(".")[0] in allowed:
+            return true_import(name, *args, **kwargs)
+        raise ImportError(
+            f"import of {name!r} is not allowed here; allowed: {', '.join(sorted(allowed)) or '-'}",
+            name=name,
+        )
+
+    vars(module)["__import__"] = guarded_import
+    return module
