@@ -39,7 +39,7 @@ class CodingOptions(Options, variables="CODING_"):
     imports: tuple[str, ...] | None = Field(default=None, max_length=1000)
     preload: tuple[str, ...] = Field(default=(), max_length=100)
     safety: Literal["syntax", "text"] = "syntax"
-    tests: str | None = Field(default=None, max_length=MAX_CODE)
+    tests: str | None = Field(default=None, min_length=1, max_length=MAX_CODE)
     max_steps: int | None = Field(default=None, ge=1)
 
     @field_validator("imports", "preload", mode="before")

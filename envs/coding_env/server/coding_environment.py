@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
@@ -11,9 +11,10 @@ from coding_env.models import CodeAction, CodeObservation, CodeState
 from coding_env.options import CodingOptions
 from coding_env.server.clock import Clock
 from coding_env.server.grading import Grader
-from coding_env.server.interpreters import NO_TOOLS, Interpreter, Tools, interpreter, limits
+from coding_env.server.interpreters import Interpreter, interpreter, limits
 from coding_env.server.observing import observed
 from coding_env.server.transforms import create_safe_coding_transform
+from coding_env.server.workshop import NO_TOOLS, Tools
 from openenv import Environment, Transform, errors
 
 SEED_BITS = 32
@@ -31,13 +32,15 @@ class Episode:
         seed: its seed.
         interpreter: what runs its code.
         grader: what grades its code, if it has hidden tests.
-        last: its last observation, once it is over.
+        seen: its latest observation.
+        last: what a step after its end is answered with.
     """
 
     options: CodingOptions
     seed: int
     interpreter: Interpreter
     grader: Grader | None = None
+    seen: CodeObservation = field(default_factory=CodeObservation)
     last: CodeObservation | None = None
 
 
@@ -76,7 +79,11 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         self._state = CodeState()
 
     def reset(
-        self, seed: int | None = None, episode_id: str | None = None, **options: Any
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        code_timeout_s: float | None = None,
+        **options: Any,
     ) -> CodeObservation:
         """Begins an episode with an interpreter that knows nothing.
 
@@ -84,13 +91,15 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
             seed: of the random numbers that the code draws from Python's `random`. Without one
                 the sequence goes on that the last seeded reset began.
             episode_id: the episode's name.
+            code_timeout_s: the option `timeout_s`, by a name that clients leave alone: theirs is
+                how long they wait for the reset.
             **options: options for this episode.
 
         Raises:
             InvalidRequest: an option is unknown, wrong, or contradicts another. The running
                 episode goes on.
         """
-        told = self._options.updated(options)
+        told = self._options.updated({"timeout_s": code_timeout_s, **options})
         seeds = self._seeds if seed is None else random.Random(f"episodes after {seed}")
         chosen = seeds.getrandbits(SEED_BITS) if seed is None else seed
         fresh = self._begin(told, chosen)
@@ -125,12 +134,23 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         seen = self._pay(episode, seen, clock)
         seen.metadata["last_code"] = _shortened(action.code)
         self._end_if_due(episode, seen)
+        episode.seen = seen
         return seen
 
     @property
     def state(self) -> CodeState:
         """Where the episode stands."""
         return self._state
+
+    def render_web(self) -> dict[str, Any]:
+        """What a page shows of the last step: its code, its transcript, and what it made."""
+        seen = self._episode.seen if self._episode else CodeObservation()
+        return {
+            "code": seen.metadata.get("last_code", ""),
+            "text": seen.text,
+            "exit_code": seen.exit_code,
+            "artefacts": [made.model_dump() for made in seen.artefacts],
+        }
 
     def close(self) -> None:
         """Ends the episode's interpreter."""

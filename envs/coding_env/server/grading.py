@@ -16,6 +16,7 @@ from typing import Any
 
 from coding_env.hidden_tests import HiddenTests
 from coding_env.server.interpreters import Interpreter
+from coding_env.server.workshop import executor
 from openenv.executor import ExecutorLimits, PythonExecutor
 
 Make = Callable[[], Interpreter]
@@ -77,7 +78,7 @@ class Grader:
             if submission.run(code, timeout_s=seconds).timed_out:
                 return 0
             tools = {"_ask": lambda expression: _answer(submission, expression, until)}
-            with PythonExecutor(limits=self._limits, tools=tools) as testing:
+            with executor(tools, limits=self._limits) as testing:
                 return self._count(testing, until)
 
     def _count(self, testing: PythonExecutor, until: float) -> int:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from coding_env.options import CodingOptions
 from coding_env.server.smolagents_executor import SmolagentsExecutor
-from openenv.executor import CodeResult, ExecutorLimits, PythonExecutor
+from coding_env.server.workshop import NO_TOOLS, Tools, executor
+from openenv.executor import CodeResult, ExecutorLimits
 
-Tools = Mapping[str, Callable[..., Any]]
-NO_TOOLS: Tools = MappingProxyType({})
-
-_SEEDING = """\
-import random as _random, sys as _sys
-_random.seed({seed})
-if "numpy" in _sys.modules:
-    _sys.modules["numpy"].random.seed({seed} % 2**32)
-del _random, _sys
-"""
+SEEDING_S = 60.0
+"""How long it may take: a process begins with it, on a machine that may be busy."""
 
 
 class Interpreter(Protocol):
@@ -36,34 +28,79 @@ class Interpreter(Protocol):
         """Ends it; twice is as good as once."""
 
 
-def interpreter(options: CodingOptions, seed: int, tools: Tools = NO_TOOLS) -> Interpreter:
-    """A fresh interpreter.
+class SandboxedInterpreter:
+    """Python in a sandbox, whose global random generators are seeded.
 
     Args:
-        options: which one, and its limits.
-        seed: of Python's and numpy's global generators in the sandbox.
+        options: its limits.
+        seed: of Python's generator, and of numpy's if numpy is preloaded.
         tools: functions that the code may call by these names.
+
+    Raises:
+        ConfigurationError: a strict sandbox is wanted, and this machine has none.
+        ExecutorFailed: no process can be made.
+    """
+
+    def __init__(self, options: CodingOptions, seed: int, tools: Tools) -> None:
+        self._seeding = _seeding(options, seed)
+        self._executor = executor(
+            tools,
+            limits=limits(options),
+            imports=options.imports,
+            preload=options.preload,
+            isolation=options.isolation,
+        )
+        try:
+            self._seed()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def sandbox(self) -> Mapping[str, Any]:
+        """What confines the code."""
+        return self._executor.sandbox
+
+    def run(self, code: str, *, timeout_s: float | None = None) -> CodeResult:
+        """Runs a piece of code; an interpreter that does not survive it is replaced at once."""
+        result = self._executor.run(code, timeout_s=timeout_s)
+        if result.restarted:
+            self._seed()
+        return result
+
+    def close(self) -> None:
+        """Ends it."""
+        self._executor.close()
+
+    def _seed(self) -> None:
+        self._executor.run(self._seeding, timeout_s=SEEDING_S)
+
+
+def interpreter(options: CodingOptions, seed: int, tools: Tools = NO_TOOLS) -> Interpreter:
+    """A fresh interpreter, as `options.executor` names it.
 
     Raises:
         MissingPackage: smolagents is wanted, and not installed.
         ConfigurationError: a strict sandbox is wanted, and this machine has none.
+        ExecutorFailed: no process can be made.
     """
     if options.executor == "smolagents":
         return SmolagentsExecutor(options.imports or (), options.max_output, tools)
-    return PythonExecutor(
-        limits=limits(options),
-        imports=options.imports,
-        preload=options.preload,
-        tools=tools,
-        setup=_SEEDING.format(seed=seed),
-        isolation=options.isolation,
-    )
+    return SandboxedInterpreter(options, seed, tools)
 
 
 def limits(options: CodingOptions) -> ExecutorLimits:
-    """What an interpreter may use."""
-    return ExecutorLimits(
-        timeout_s=options.timeout_s,
-        memory_bytes=options.memory_mb << 20,
-        output_bytes=options.max_output,
-    )
+    """What an interpreter may use, but for its time, which each run is told."""
+    return ExecutorLimits(memory_bytes=options.memory_mb << 20, output_bytes=options.max_output)
+
+
+def _seeding(options: CodingOptions, seed: int) -> str:
+    """Code that seeds the generators which the episode's code can reach."""
+
+    def is_allowed(module: str) -> bool:
+        return options.imports is None or module in options.imports
+
+    lines = ["import random", f"random.seed({seed})", "del random"] * is_allowed("random")
+    if "numpy" in options.preload and is_allowed("numpy"):
+        lines += ["import numpy", f"numpy.random.seed({seed % 2**32})", "del numpy"]
+    return "\n".join(lines)

@@ -20,7 +20,9 @@ def _imports(module: str) -> Callable[[ast.AST], bool]:
     def holds(node: ast.AST) -> bool:
         if isinstance(node, ast.Import):
             return any(alias.name.partition(".")[0] == module for alias in node.names)
-        return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == module
+        if not isinstance(node, ast.ImportFrom) or node.level:
+            return False
+        return (node.module or "").partition(".")[0] == module
 
     return holds
 

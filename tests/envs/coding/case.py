@@ -38,7 +38,7 @@ CASE = Case(
     ),
     bad_resets=(
         {"executor": "docker"},
-        {"timeout_s": 0},
+        {"code_timeout_s": 0},
         {"memory_mb": "plenty"},
         {"imports": 5},
         {"tests": "assert ("},
