@@ -22,7 +22,7 @@ class OpenSpielAction(Action):
     """
 
     action_id: int
-    game_name: str = Field("catch", max_length=LONGEST_NAME)
+    game_name: str = Field(default="catch", max_length=LONGEST_NAME)
     game_params: dict[str, Any] = Field(default_factory=dict, max_length=MOST_PARAMETERS)
 
 

@@ -51,7 +51,7 @@ class Deck:
 def _player_draws(state: pyspiel.State) -> bool:
     """The deal is two cards to the player, then two to the dealer; who stands draws no more."""
     if state.move_number() < DEALT:
-        return state.move_number() < DEALT_TO_PLAYER
+        return bool(state.move_number() < DEALT_TO_PLAYER)
     moves = state.full_history()[DEALT:]
     return not any(move.player == PLAYER and move.action == STAND for move in moves)
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from openenv import Environment, errors
 from openspiel_env.models import OpenSpielAction, OpenSpielObservation, OpenSpielState
-from openspiel_env.server import games, views
+from openspiel_env.server import games, parameters, views
 from openspiel_env.server.match import Match
 from openspiel_env.server.options import OpenSpielOptions
 
@@ -146,7 +146,14 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
 
     def _game_of(self, options: dict[str, Any]) -> games.Game:
         wanted = self._options.updated(options)
-        return self._game if wanted == self._game.options else games.load(wanted)
+        if wanted == self._options:
+            return self._game
+        if (wanted.game_name, wanted.game_params) != (
+            self._options.game_name,
+            self._options.game_params,
+        ):
+            parameters.check(wanted.game_name, wanted.game_params)
+        return games.load(wanted)
 
 
 def _observe(match: Match, *, reward: float | None, **metadata: Any) -> OpenSpielObservation:

@@ -28,8 +28,8 @@ class OpenSpielOptions(Options, variables="OPENSPIEL_"):
             else the observation; `observation` is always that.
     """
 
-    game_name: str = Field("catch", max_length=LONGEST_NAME)
-    agent_player: int = Field(0, ge=0)
+    game_name: str = Field(default="catch", max_length=LONGEST_NAME)
+    agent_player: int = Field(default=0, ge=0)
     opponent_policy: OpponentPolicy = "random"
     game_params: dict[str, Parameter] = Field(default_factory=dict, max_length=MOST_PARAMETERS)
     tensor: Literal["auto", "observation"] = "auto"
