@@ -1,6 +1,6 @@
 # Each target works on a fresh checkout: scripts/venv installs what is missing, once.
 
-.PHONY: help test test-swarm test-k8s check format demo bench faults soak clean
+.PHONY: help test test-envs test-swarm test-k8s check format catalog demo bench bench-envs faults soak clean
 .DEFAULT_GOAL := help
 
 help: ## Say what can be made
@@ -11,6 +11,11 @@ test: ## Run every check and every test
 	@scripts/venv peer
 	@scripts/check
 	@scripts/test
+	@scripts/envs
+
+test-envs: ## Test every environment alone, each in a fresh virtual environment; NAMES="chess_env …" for some
+	@scripts/venv dev
+	@scripts/envs $(NAMES)
 
 test-swarm: ## Test the Swarm provider on three nodes, as root; about two minutes
 	@scripts/venv dev
@@ -29,6 +34,10 @@ format: ## Put the code into the house style
 	@.venv/bin/ruff check --fix-only --quiet .
 	@.venv/bin/ruff format .
 
+catalog: ## Write docs/environments anew from the packages
+	@scripts/venv envs
+	@.venv/bin/python -m tests.docs.catalog_pages
+
 demo: ## Train an agent against a served environment
 	@scripts/venv demo
 	@.venv/bin/python examples/blackjack_demo.py
@@ -37,6 +46,11 @@ bench: ## Measure the cost of a step, beside the peer's and the bare floors
 	@scripts/venv bench
 	@scripts/venv peer
 	@.venv/bin/python benchmarks/bench.py
+
+bench-envs: ## Measure every environment, in process and over the wire
+	@scripts/venv envs
+	@scripts/venv peer
+	@.venv/bin/python -m benchmarks.environments
 
 EPISODES ?= 10000
 faults: ## Play EPISODES through a proxy that disturbs frames: none may be lost or repeated
