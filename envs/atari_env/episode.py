@@ -18,7 +18,7 @@ class Episode:
         console: what it is played on.
         options: how it is played.
         seed: what plays it again.
-        actions: what `act` chooses from.
+        actions: the names of what `act` chooses from.
         score: the points so far.
         end: how it ended, `None` while it runs.
     """
@@ -27,7 +27,8 @@ class Episode:
         self.console = console
         self.options = options
         self.seed = seed
-        self.actions = console.actions(options.full_action_space)
+        self._moves = console.actions(options.full_action_space)
+        self.actions = [move.name for move in self._moves]
         self.score = 0
         self.end: End | None = None
         self._begin()
@@ -45,7 +46,7 @@ class Episode:
     def act(self, action_id: int) -> int:
         """Plays the frames of a step; their points."""
         lives = self.lives
-        points = self.console.ale.act(self.actions[action_id])
+        points = self.console.ale.act(self._moves[action_id])
         self.score += points
         self.end = self._how_it_ended(lives)
         return points

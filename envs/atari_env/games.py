@@ -59,4 +59,4 @@ def title(game: str) -> str:
 
 
 def _squeezed(name: str) -> str:
-    return re.sub(r"[\W_]", "", name.lower())
+    return re.sub("[ _-]", "", name.lower())

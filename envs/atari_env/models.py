@@ -15,6 +15,8 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 """An array of bytes, of any shape."""
 FlatBytes = Annotated[Bytes, NDArray("uint8", (None,))]
 ShapedBytes = Annotated[Bytes, NDArray("uint8")]
+NOTHING: Bytes = np.empty(0, np.uint8)
+NOTHING.flags.writeable = False
 
 
 class AtariAction(Action):
@@ -37,11 +39,11 @@ class AtariObservation(Observation):
     """What is on the screen, or in the console's memory.
 
     The option `obs_format` says in which one of three fields it is: `screen` (`"list"`), `frame`
-    (`"tensor"`) or `png`. The first two are arrays of uint8. They cross the wire as raw bytes in
-    MessagePack, and as the lists of numbers that other clients expect in JSON.
+    (`"tensor"`) or `png`; the others are empty. The first two are arrays of uint8. They cross the
+    wire as raw bytes in MessagePack, and as the lists of numbers that other clients expect in JSON.
 
     Attributes:
-        screen: the numbers in a row, empty in other formats.
+        screen: the numbers in a row.
         screen_shape: `[210, 160, 3]` for rgb, `[210, 160]` for grayscale, `[128]` for ram; some
             games have 250 lines, not 210.
         legal_actions: the numbers of the actions, from 0; `metadata["action_meanings"]` are their
@@ -61,8 +63,8 @@ class AtariObservation(Observation):
     lives: int = 0
     episode_frame_number: int = 0
     frame_number: int = 0
-    frame: ShapedBytes | None = None
-    png: bytes | None = None
+    frame: ShapedBytes = Field(default_factory=lambda: NOTHING)
+    png: bytes = b""
     score: int = 0
     text: str = ""
 
@@ -73,9 +75,9 @@ class AtariObservation(Observation):
         Raises:
             ValueError: it came as a PNG file, which is in `png`.
         """
-        if self.png is not None:
+        if self.png:
             raise ValueError("these pixels are in a PNG file: read `png`, or reset otherwise")
-        return self.screen.reshape(self.screen_shape) if self.frame is None else self.frame
+        return self.frame if self.frame.size else self.screen.reshape(self.screen_shape)
 
 
 class AtariState(State):

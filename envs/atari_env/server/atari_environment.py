@@ -7,12 +7,10 @@ from base64 import b64encode
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-
 from atari_env.console import Console
 from atari_env.episode import Episode
 from atari_env.games import title
-from atari_env.models import AtariAction, AtariObservation, AtariState, Bytes
+from atari_env.models import NOTHING, AtariAction, AtariObservation, AtariState, Bytes
 from atari_env.options import AtariOptions
 from atari_env.png import png
 from openenv import Environment, errors
@@ -121,7 +119,7 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
             "lives": episode.lives,
             "frame_number": episode.frames,
             "end": episode.end,
-            "actions": [action.name for action in episode.actions],
+            "actions": list(episode.actions),
         }
 
     def _running(self) -> Episode:
@@ -147,7 +145,7 @@ def _observe(episode: Episode, *, reward: float = 0.0, **metadata: Any) -> Atari
         reward=reward,
         metadata={
             "game_name": options.game_name,
-            "action_meanings": [f"Action.{action.name}" for action in episode.actions],
+            "action_meanings": [f"Action.{name}" for name in episode.actions],
             "seed": episode.seed,
             **metadata,
         },
@@ -163,18 +161,16 @@ def _observe(episode: Episode, *, reward: float = 0.0, **metadata: Any) -> Atari
 
 
 def _formatted(pixels: Bytes, form: str) -> dict[str, Any]:
-    """The fields that hold the pixels."""
+    """The fields of which one holds the pixels."""
+    held = {"screen": NOTHING, "frame": NOTHING, "png": b""}
     if form == "list":
-        return {"screen": pixels.ravel()}
-    nothing = np.empty(0, np.uint8)
-    if form == "png":
-        return {"screen": nothing, "png": png(pixels)}
-    return {"screen": nothing, "frame": pixels}
+        return held | {"screen": pixels.ravel()}
+    return held | ({"png": png(pixels)} if form == "png" else {"frame": pixels})
 
 
 def _describe(episode: Episode) -> str:
     """All but the picture, for a reader."""
-    names = ", ".join(f"{place} {action.name}" for place, action in enumerate(episode.actions))
+    names = ", ".join(f"{place} {name}" for place, name in enumerate(episode.actions))
     stand = f"score {episode.score}, lives {episode.lives}, frame {episode.frames}"
     what_now = f"over: {episode.end}" if episode.end else f"actions: {names}"
     return f"{title(episode.options.game_name)}: {stand}; {what_now}"
