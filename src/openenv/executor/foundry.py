@@ -160,6 +160,7 @@ def _variables() -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path),
         "PYTHONSAFEPATH": "1",
+        "PYTHONHASHSEED": "0",  # the order of sets is the same in every run
         "MPLBACKEND": "agg",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
