@@ -1,0 +1,74 @@
+"""What a language model reads of a day, and what a web page draws of an episode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from finrl_env.episode import Episode
+
+MOST_LINES = 50
+MOST_POINTS = 1000
+
+
+def describe(episode: Episode) -> str:
+    """The day in lines: account, stocks, and what may be done."""
+    tape, vector = episode.tape, episode.vector
+    lines = [
+        f"{episode.date}, day {episode.day + 1} of {len(tape)}. "
+        f"Cash {vector[0]:.2f}, portfolio {episode.value:.2f}."
+    ]
+    lines += [_stock_line(episode, stock) for stock in range(min(len(tape.tickers), MOST_LINES))]
+    if (more := len(tape.tickers) - MOST_LINES) > 0:
+        lines.append(f"and {more} more stocks")
+    lines.append(_closing(episode) if episode.done else _asking(episode))
+    return "\n".join(lines)
+
+
+def page(episode: Episode) -> dict[str, Any]:
+    """What is drawn: the equity curve, thinned to 1000 points, and the holdings."""
+    step = -(-len(episode.values) // MOST_POINTS)
+    last = len(episode.values) - 1
+    shown = sorted({*range(0, last + 1, step), last})
+    first = episode.day - last
+    stocks = len(episode.tape.tickers)
+    prices = episode.vector[1 : stocks + 1]
+    return {
+        "title": f"{episode.date}: {episode.value:.2f}",
+        "equity": {
+            "dates": [episode.tape.dates[first + at] for at in shown],
+            "values": [episode.values[at] for at in shown],
+        },
+        "cash": episode.vector[0],
+        "holdings": [
+            {"ticker": ticker, "shares": held, "price": price, "value": price * held}
+            for ticker, price, held in zip(
+                episode.tape.tickers, prices, episode.holdings, strict=True
+            )
+        ],
+        "metrics": episode.metrics(),
+        "done": episode.done,
+    }
+
+
+def _stock_line(episode: Episode, stock: int) -> str:
+    tape, vector = episode.tape, episode.vector
+    stocks = len(tape.tickers)
+    signals = vector[2 * stocks + 1 + stock :: stocks]
+    told = [f"{name} {value:.4g}" for name, value in zip(tape.indicators, signals, strict=True)]
+    price, held = vector[1 + stock], vector[1 + stocks + stock]
+    return ", ".join([f"{tape.tickers[stock]}: price {price:.2f}", f"shares {held:.0f}", *told])
+
+
+def _asking(episode: Episode) -> str:
+    hmax, stocks = episode.options.hmax, len(episode.tape.tickers)
+    numbers = "a number" if stocks == 1 else f"{stocks} numbers, in this order,"
+    return f"Give {numbers} in [-1, 1]: 1 buys {hmax} shares, -1 sells as many, 0 does nothing."
+
+
+def _closing(episode: Episode) -> str:
+    figures = ", ".join(
+        f"{name.replace('_', ' ')} {value:.4g}"
+        for name, value in episode.metrics().items()
+        if value is not None
+    )
+    return f"The last day is over: {figures}."

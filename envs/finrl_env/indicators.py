@@ -1,0 +1,137 @@
+"""Technical indicators, by the formulas of their authors; each is of the days so far alone.
+
+    macd           EMA(12) - EMA(26) of the close (G. Appel, "Technical Analysis", 2005)
+    rsi_N          100 - 100 / (1 + gains / losses), each smoothed over N days
+    dx_N           100 |+DI - -DI| / (+DI + -DI) of the directional movement, smoothed over N days
+                   (both: J. W. Wilder, "New Concepts in Technical Trading Systems", 1978)
+    cci_N          (T - mean T) / (0.015 mean |T - mean T|) over N days, of the typical price
+                   T = (high + low + close) / 3 (D. R. Lambert, "Commodity Channel Index",
+                   Commodities 9, 1980)
+    boll, boll_ub, boll_lb
+                   the mean of 20 days, and two standard deviations above and below it
+                   (J. Bollinger, "Bollinger on Bollinger Bands", 2001)
+    close_N_sma    the mean of N days
+
+EMA(N) weighs a day 2 / (N + 1), Wilder's smoothing 1 / N; both divide by the sum of the weights so
+far, and means are of as many days as there are, so that the first days have values too. These are
+the conventions of `stockstats`, which FinRL computes its indicators with. Where a formula divides
+zero by zero, as on the first day, the value is the neutral one: 50 for `rsi`, else 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from finrl_env.market import Market, Prices
+
+MOST_DAYS_BACK = 1000
+TRACE = 1e-12
+"""A distance that is this small a part of a price is what rounding leaves of none."""
+
+KNOWN = "macd, rsi_N, cci_N, dx_N, boll, boll_ub, boll_lb, close_N_sma"
+
+_NAME = re.compile(r"(?P<kind>rsi|cci|dx)_(?P<days>\d{1,4})|close_(?P<sma_days>\d{1,4})_sma")
+
+
+def computed(market: Market, name: str) -> Prices | None:
+    """An indicator of a market; `None` if there is none of that name."""
+    if name in _FIXED:
+        return _FIXED[name](market)
+    found = _NAME.fullmatch(name)
+    days = int(found["days"] or found["sma_days"]) if found else 0
+    if found is None or not 1 <= days <= MOST_DAYS_BACK:
+        return None
+    return _OF_DAYS[found["kind"] or "sma"](market, days)
+
+
+def smoothed(values: Prices, weight: float) -> Prices:
+    """The mean so far, in which a day counts `1 - weight` as much as the day after it."""
+    sums = np.zeros(values.shape[1])
+    total, result = 0.0, np.empty_like(values)
+    for day, today in enumerate(values):
+        sums = sums * (1 - weight) + today
+        total = total * (1 - weight) + 1
+        result[day] = sums / total
+    return result
+
+
+def macd(market: Market) -> Prices:
+    """The fast mean less the slow one."""
+    return smoothed(market.close, 2 / 13) - smoothed(market.close, 2 / 27)
+
+
+def rsi(market: Market, days: int) -> Prices:
+    """How much of the moves were gains, in percent."""
+    moves = _moves(market.close)
+    gains = smoothed(np.maximum(moves, 0), 1 / days)
+    losses = smoothed(np.maximum(-moves, 0), 1 / days)
+    return 100 * _ratio(gains, gains + losses, 0.5)
+
+
+def dx(market: Market, days: int) -> Prices:
+    """How much the market has one direction, in percent."""
+    up, down = _moves(market.high), -_moves(market.low)
+    rises = smoothed(np.where((up > down) & (up > 0), up, 0), 1 / days)
+    falls = smoothed(np.where((down > up) & (down > 0), down, 0), 1 / days)
+    return 100 * _ratio(np.abs(rises - falls), rises + falls, 0)
+
+
+def cci(market: Market, days: int) -> Prices:
+    """How far the typical price is from its mean, in mean distances."""
+    typical = (market.high + market.low + market.close) / 3
+    result = np.zeros_like(typical)
+    for day in range(len(typical)):
+        window = typical[max(0, day - days + 1) : day + 1]
+        mean = window.mean(axis=0)
+        distance = np.abs(window - mean).mean(axis=0)
+        moved = distance > TRACE * np.abs(mean)
+        result[day] = _ratio(typical[day] - mean, 0.015 * np.where(moved, distance, 0), 0)
+    return result
+
+
+def sma(market: Market, days: int) -> Prices:
+    """The mean close of some days."""
+    sums = np.vstack([np.zeros_like(market.close[:1]), np.cumsum(market.close, axis=0)])
+    ends = np.arange(1, len(sums))
+    begins = np.maximum(ends - days, 0)
+    mean: Prices = (sums[ends] - sums[begins]) / (ends - begins)[:, None]
+    return mean
+
+
+def bollinger(market: Market, deviations: float) -> Prices:
+    """The mean of 20 days, and some standard deviations more."""
+    result = np.empty_like(market.close)
+    for day in range(len(result)):
+        window = market.close[max(0, day - 19) : day + 1]
+        spread = window.std(axis=0, ddof=1) if day else 0.0
+        result[day] = window.mean(axis=0) + deviations * spread
+    return result
+
+
+_FIXED: dict[str, Callable[[Market], Prices]] = {
+    "macd": macd,
+    "boll": lambda market: bollinger(market, 0),
+    "boll_ub": lambda market: bollinger(market, 2),
+    "boll_lb": lambda market: bollinger(market, -2),
+}
+_OF_DAYS: dict[str, Callable[[Market, int], Prices]] = {
+    "rsi": rsi,
+    "dx": dx,
+    "cci": cci,
+    "sma": sma,
+}
+
+
+def _moves(prices: Prices) -> Prices:
+    """How much each price has moved since the day before; nothing on the first day."""
+    return np.diff(prices, axis=0, prepend=prices[:1])
+
+
+def _ratio(above: Prices, below: Prices, otherwise: float) -> Prices:
+    """A quotient, with a number of its own where it would be of two zeros."""
+    there = below > 0
+    result: Prices = np.where(there, above / np.where(there, below, 1), otherwise)
+    return result
