@@ -19,13 +19,17 @@ class ToolFailed(Exception):
     """A tool raised what is no exception of Python's own."""
 
 
-def namespace(tools: Collection[str], ask: Ask, imports: Collection[str] | None) -> dict[str, Any]:
+def namespace(tools: Collection[str], ask: Ask) -> dict[str, Any]:
     """The names of a new `__main__`, which is then the program's."""
     main = sys.modules["__main__"] = ModuleType("__main__")
-    names = main.__dict__
-    names["__builtins__"] = builtins if imports is None else _guarded(frozenset(imports))
-    names.update((name, _proxy(name, ask)) for name in tools)
-    return names
+    main.__dict__["__builtins__"] = builtins
+    main.__dict__.update((name, _proxy(name, ask)) for name in tools)
+    return main.__dict__
+
+
+def restrict(names: dict[str, Any], imports: Collection[str]) -> None:
+    """From now on, only these modules can be imported; functions that are there keep the others."""
+    names["__builtins__"] = _guarded(frozenset(imports))
 
 
 def _proxy(name: str, ask: Ask) -> Callable[..., Any]:

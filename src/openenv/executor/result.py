@@ -72,3 +72,8 @@ class CodeResult:
     artefacts: tuple[Artefact, ...] = ()
     restarted: bool = False
     duration_s: float = 0.0
+
+    @property
+    def output(self) -> str:
+        """What was printed, and below it the value, as an interactive Python shows them."""
+        return "\n".join(part for part in (self.stdout, self.value) if part)

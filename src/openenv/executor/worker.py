@@ -6,6 +6,7 @@ import builtins
 import gc
 import importlib
 import io
+import math
 import os
 import resource
 import signal
@@ -19,7 +20,7 @@ from typing import Any, NoReturn
 from openenv.executor.exceptions import FILE, exit_code_of, fault_of
 from openenv.executor.found import Finder
 from openenv.executor.limits import ExecutorLimits
-from openenv.executor.names import namespace
+from openenv.executor.names import namespace, restrict
 from openenv.executor.piece import Piece, shown
 from openenv.executor.wire import (
     HEADER,
@@ -132,10 +133,12 @@ class Worker:
     def __init__(self, order: Order, line: Line) -> None:
         self._order = order
         self._line = line
-        self._prints = tuple(_kept(descriptor) for descriptor in (1, 2))
+        self._standard = tuple(_kept(descriptor) for descriptor in range(3))
         self._finder = Finder(os.getcwd(), order.limits.artefacts, order.limits.artefact_bytes)
-        self._names = namespace(order.tools, line.ask, order.imports)
+        self._names = namespace(order.tools, line.ask)
         self._builtins = dict(builtins.__dict__)
+        self._modules = dict(sys.modules)
+        self._depth = sys.getrecursionlimit()
 
     def live(self) -> NoReturn:
         """Answers until there is nothing more to run."""
@@ -144,32 +147,42 @@ class Worker:
             run = self._line.next_run()
             self._settle()
             outcome = self._outcome(run)
-            builtins.__dict__.update(self._builtins)
-            sys.settrace(None)
-            sys.setprofile(None)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            self._mend()
             self._line.shut()
             self._finish(outcome)
             self._line.send(Kind.OUTCOME, outcome)
 
     def _set_up(self) -> str:
-        """Runs what comes first; why that cannot be."""
-        if not self._order.setup:
-            return ""
+        """Runs what comes first; why that cannot be, empty if it can."""
         try:
             Piece.compile(self._order.setup, SETUP).run(self._names)
         except BaseException as error:  # noqa: BLE001  # told to the executor
             return f"setup: {cut(f'{type(error).__name__}: {error}', TEXT_BYTES // 2)[0]}"
         self._finder.new()
+        if self._order.imports is not None:
+            restrict(self._names, self._order.imports)
         return ""
 
     def _settle(self) -> None:
-        """Gives the code its input and outputs, whatever it has done to them before."""
-        for number, kept in enumerate(self._prints, 1):
+        """Gives the code its input and outputs, whatever it has done to them before.
+
+        Without opening anything: it may have opened all that it may.
+        """
+        for number, kept in enumerate(self._standard):
             os.dup2(kept, number)
-        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
-        sys.stdout = _writer(1)
-        sys.stderr = _writer(2)
+        sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), "utf-8")  # noqa: SIM115
+        sys.stdout, sys.stderr = _writer(1), _writer(2)
+
+    def _mend(self) -> None:
+        """Takes back what the code may have done to Python itself; first what all else needs."""
+        builtins.__dict__.update(self._builtins)
+        sys.settrace(None)
+        sys.setprofile(None)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if len(sys.modules) < len(self._modules):
+            sys.modules.update(self._modules)
+        if sys.getrecursionlimit() < self._depth:
+            sys.setrecursionlimit(self._depth)
 
     def _outcome(self, run: Run) -> Outcome:
         name = f"{FILE}{run.number}>"
@@ -190,9 +203,9 @@ class Worker:
 
     def _finish(self, outcome: Outcome) -> None:
         """Adds what the code has left."""
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):
-                stream.flush()
+        for name in ("stdout", "stderr"):
+            with suppress(Exception):  # they may be the code's own by now
+                getattr(sys, name).flush()
         try:
             outcome.found, is_cut = self._finder.new()
         except Exception:  # noqa: BLE001  # figures draw what the code has made
@@ -201,7 +214,7 @@ class Worker:
             outcome.truncated.append("artefacts")
         if outcome.out_of_memory:
             gc.collect()
-            outcome.exhausted = _resident() > self._order.limits.memory_bytes // 2
+            outcome.exhausted = _resident_bytes() > self._order.limits.memory_bytes // 2
 
 
 def live(order: Order, line: int, refused: Exception | None) -> None:
@@ -254,6 +267,9 @@ def _fault(error: BaseException) -> Fault | None:
         return Fault(type(error).__name__[:TEXT_BYTES], "", None, "")
 
 
-def _resident() -> int:
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+def _resident_bytes() -> float:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+    except OSError:  # then there is want of more than memory
+        return math.inf

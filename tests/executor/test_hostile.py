@@ -1,0 +1,30 @@
+"""Whatever code does, its caller is told in time, and the next code runs as if nothing had been."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from openenv.executor import ExecutorLimits, PythonExecutor
+from tests.executor.hostile import AFTER, AFTER_STDOUT, HOSTILE, PATIENCE_S
+
+LIMITS = ExecutorLimits(timeout_s=60, memory_bytes=256 << 20, files_bytes=16 << 20)
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[PythonExecutor]:
+    with PythonExecutor(limits=LIMITS) as executor:
+        yield executor
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_code_harms_itself_alone(executor: PythonExecutor, name: str) -> None:
+    attack = HOSTILE[name]
+    result = executor.run(attack.code, timeout_s=PATIENCE_S if attack.is_endless else None)
+    assert result.exit_code in attack.exit_codes, result
+    assert attack.stdout is None or result.stdout == attack.stdout
+    assert all(each in result.stderr for each in attack.stderr), result.stderr
+    assert max(len(result.stdout), len(result.stderr)) <= attack.at_most
+    assert result.timed_out == (result.exit_code == 124)
+    after = executor.run(AFTER)
+    assert (after.stdout, after.stderr, after.exit_code) == (AFTER_STDOUT, "", 0)
