@@ -61,7 +61,7 @@ def test_max_steps(coding: Coding) -> None:
     state = coding.state()
     after = coding.step(CodeAction(code="x = 2"))
     assert (after.done, after.reward, after.observation.value) == (True, 0.0, "1")
-    assert "reset()" in after.metadata["error"]
+    assert "reset()" in after.observation.metadata["error"]
     assert coding.state() == state
 
 

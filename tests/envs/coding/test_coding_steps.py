@@ -19,8 +19,8 @@ def test_a_reset_is_empty_and_earns_nothing(coding: Coding) -> None:
     seen = result.observation
     assert (seen.stdout, seen.stderr, seen.exit_code) == ("", "", 0)
     assert (result.reward, result.done) == (0.0, False)
-    assert result.metadata["seed"] == 5
-    assert result.metadata["sandbox"] in ("full", "partial", "none")
+    assert seen.metadata["seed"] == 5
+    assert seen.metadata["sandbox"] in ("full", "partial", "none")
 
 
 def test_hello_world(run: Run) -> None:
@@ -28,7 +28,7 @@ def test_hello_world(run: Run) -> None:
     seen = result.observation
     assert (seen.stdout, seen.stderr, seen.exit_code) == ("Hello, World!\n", "", 0)
     assert (result.reward, result.done) == (0.1, False)
-    assert result.metadata["last_code"] == "print('Hello, World!')"
+    assert seen.metadata["last_code"] == "print('Hello, World!')"
     assert seen.text == "Hello, World!"
 
 
@@ -187,7 +187,7 @@ def test_the_same_seed_draws_the_same_numbers(coding: Coding) -> None:
 
 def test_a_long_code_is_shown_in_part(run: Run) -> None:
     code = "x = 1  # " + "y" * 20_000
-    assert run(code).metadata["last_code"] == f"{code[:10_000]}…"
+    assert run(code).observation.metadata["last_code"] == f"{code[:10_000]}…"
 
 
 def test_a_step_before_the_first_reset_is_refused() -> None:
