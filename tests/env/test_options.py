@@ -77,6 +77,16 @@ def test_a_wrong_reset_is_refused_and_told(changes: dict[str, Any], told: str) -
     assert len(str(caught.value)) < 400
 
 
+def test_a_contradiction_is_told_without_what_others_have_set() -> None:
+    contradiction = "ranked games need an opponent"
+    with pytest.raises(InvalidRequest) as caught:
+        Rules(openings=["secret"], opponent="none").updated({"ranked": True})
+    assert caught.value.message == f"reset does not take that: {contradiction}"
+    with pytest.raises(ConfigurationError) as wrong:
+        Rules.from_variables({"GAME_RANKED": "1", "GAME_OPPONENT": "none"})
+    assert str(wrong.value) == contradiction
+
+
 def test_a_missing_package_says_how_to_get_it() -> None:
     with (
         pytest.raises(MissingPackage, match=r"pip install 'openenv-game-env\[server\]'") as caught,

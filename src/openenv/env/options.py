@@ -57,7 +57,8 @@ class Options(BaseModel):
         try:
             return cls.model_validate({name: _read(text) for name, text in given.items()})
         except ValidationError as error:
-            lines = [f"{cls.variable(str(loc))}: {why}" for loc, why in _faults(error)]
+            faults = _faults(error)
+            lines = [f"{cls.variable(loc)}: {why}" if loc else why for loc, why in faults]
             raise ConfigurationError("; ".join(lines)) from None
 
     @classmethod
@@ -99,11 +100,17 @@ def _read(text: str) -> Any:
 
 
 def _faults(error: ValidationError) -> list[tuple[str, str]]:
-    """Where each fault is, and what it is."""
+    """Where each fault is, and what it is; nowhere if values contradict each other."""
     return [
-        (".".join(map(str, fault["loc"])), f"{fault['msg']}, got {_shortened(fault['input'])}")
+        (".".join(map(str, fault["loc"])), _why(fault["msg"], fault["loc"], fault["input"]))
         for fault in error.errors(include_url=False)
     ]
+
+
+def _why(said: str, loc: tuple[int | str, ...], received: Any) -> str:
+    """What is wrong. In a contradiction, all options were received: also the server's own."""
+    why = said.removeprefix("Value error, ")
+    return f"{why}, got {_shortened(received)}" if loc else why
 
 
 def _told(loc: str, why: str, names: list[str]) -> str:
