@@ -12,7 +12,7 @@ from chess_env.server.game import Game
 from chess_env.server.notation import Record, Refused, read
 from chess_env.server.opponents import Opponent
 from chess_env.server.options import ChessOptions
-from chess_env.server.view import color_name, describe, flags, squares
+from chess_env.server.view import Picture, color_name, describe
 
 ILLEGAL = -0.1
 OVER = "the game is over and stays as it is; reset() begins the next one"
@@ -96,19 +96,19 @@ class Episode:
 
     def _observe(self, reward: float, **metadata: Any) -> ChessObservation:
         game, board, ending = self.game, self.game.board, self.game.ending
-        pieces = squares(board)
+        picture = Picture(board)
         return ChessObservation(
             done=ending is not None,
             truncated=ending is not None and ending.reason == "max_moves",
             reward=reward,
             metadata=self._told(reward) | metadata,
-            fen=board.fen(),
+            fen=picture.fen(),
             legal_moves=[] if ending else list(game.names()),
             is_check=board.is_check(),
             result=ending.result if ending else None,
-            text=describe(game, self.agent, pieces),
-            board=pieces,
-            flags=flags(board, self.agent),
+            text=describe(game, self.agent, picture.rows),
+            board=picture.squares,
+            flags=picture.flags(self.agent),
         )
 
     def _told(self, reward: float) -> dict[str, Any]:

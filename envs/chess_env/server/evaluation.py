@@ -47,12 +47,20 @@ def _piece(kind: chess.PieceType, square: int) -> int:
     return VALUES[kind] + _RINGS[kind][_ring(square)] + seventh
 
 
+def _mirrored(worth: list[int]) -> list[int]:
+    return [worth[chess.square_mirror(square)] for square in chess.SQUARES]
+
+
 _WHITE = {
     chess.PAWN: [_pawn(square) for square in chess.SQUARES],
     **{kind: [_piece(kind, square) for square in chess.SQUARES] for kind in _RINGS},
 }
-_MINE = {chess.WHITE: _WHITE, chess.BLACK: {k: v[::-1] for k, v in _WHITE.items()}}
+_MINE = {
+    chess.WHITE: _WHITE,
+    chess.BLACK: {kind: _mirrored(worth) for kind, worth in _WHITE.items()},
+}
 _SHELTER = [_shelter(square) for square in chess.SQUARES]
+_SHELTERS = {chess.WHITE: _SHELTER, chess.BLACK: _mirrored(_SHELTER)}
 _MIDDLE = [10 * _ring(square) for square in chess.SQUARES]
 
 
@@ -89,7 +97,7 @@ def _king(board: chess.Board, color: chess.Color, own: int, other: int) -> int:
     """How well a king stands: sheltered from a large army, in the middle if there is none."""
     square = (board.kings & board.occupied_co[color]).bit_length() - 1
     if other > _BARE:
-        return _SHELTER[square if color else 63 - square]
+        return _SHELTERS[color][square]
     if own >= other:
         return _MIDDLE[square] - _MIDDLE[board.king(not color) or 0]
     return _MIDDLE[square]

@@ -25,11 +25,15 @@ class Search:
     Args:
         board: the position to find a move in. It is left as it is.
         nodes: positions that may be looked at.
+
+    Attributes:
+        looked: positions that were looked at.
     """
 
     def __init__(self, board: chess.Board, nodes: int) -> None:
         self._board = board.copy()
-        self._left = nodes
+        self._nodes = nodes
+        self.looked = 0
 
     def best(self, depth: int, chance: random.Random) -> chess.Move:
         """The best move that was found; the generator chooses among equals.
@@ -128,6 +132,6 @@ class Search:
         return 10 * _KINDS[taken] - _KINDS[taker] // 10 + _KINDS[move.promotion or 0]
 
     def _count(self) -> None:
-        self._left -= 1
-        if self._left < 0:
+        if self.looked >= self._nodes:
             raise _Exhausted
+        self.looked += 1

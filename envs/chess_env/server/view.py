@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Any
 
 import chess
@@ -9,12 +11,55 @@ import chess
 from chess_env.server.game import Game
 
 LAST_SHOWN = 6
-_CHARACTERS = dict(zip(range(-6, 7), "kqrbnp.PNBRQK", strict=True))
+_LETTERS = dict(zip(range(-6, 7), "kqrbnp.PNBRQK", strict=True))
 _FILES = "  a b c d e f g h"
+_ROOKS = (chess.BB_H1, chess.BB_A1, chess.BB_H8, chess.BB_A8)  # in the order of castling rights
 
 
-def squares(board: chess.Board) -> list[int]:
-    """The 64 squares from a1 to h8: 0 is empty, white's pieces are 1 to 6, black's -1 to -6."""
+class Picture:
+    """A position's pieces, read off the board once for all who look at it.
+
+    Attributes:
+        squares: the 64 squares from a1 to h8: 0 is empty, white's pieces are 1 to 6, black's
+            -1 to -6.
+        rows: the letters of the pieces and dots, from the eighth rank to the first.
+    """
+
+    def __init__(self, board: chess.Board) -> None:
+        self.squares = _squares(board)
+        letters = "".join([_LETTERS[piece] for piece in self.squares])
+        self.rows = [letters[first : first + 8] for first in range(56, -1, -8)]
+        self._board = board
+        self._passed = board.ep_square if board.has_legal_en_passant() else None
+
+    def flags(self, agent: chess.Color) -> list[int]:
+        """What the squares do not tell; the numbers of `ChessObservation.flags`."""
+        board = self._board
+        rights = board.clean_castling_rights()
+        return [
+            int(board.turn),
+            int(agent),
+            *[int(bool(rights & rook)) for rook in _ROOKS],
+            -1 if self._passed is None else self._passed,
+            board.halfmove_clock,
+        ]
+
+    def fen(self) -> str:
+        """The position in Forsyth-Edwards Notation; what `board.fen()` takes longer to say."""
+        board = self._board
+        return " ".join(
+            (
+                "/".join([_counted(row) for row in self.rows]),
+                "w" if board.turn else "b",
+                board.castling_xfen(),
+                "-" if self._passed is None else chess.SQUARE_NAMES[self._passed],
+                str(board.halfmove_clock),
+                str(board.fullmove_number),
+            )
+        )
+
+
+def _squares(board: chess.Board) -> list[int]:
     found = [0] * 64
     for color, sign in ((chess.WHITE, 1), (chess.BLACK, -1)):
         own = board.occupied_co[color]
@@ -38,19 +83,10 @@ def _kinds(board: chess.Board) -> tuple[tuple[int, int], ...]:
     )
 
 
-def flags(board: chess.Board, agent: chess.Color) -> list[int]:
-    """What the squares do not tell; the numbers of `ChessObservation.flags`."""
-    rights = board.clean_castling_rights()
-    return [
-        int(board.turn),
-        int(agent),
-        *(
-            int(bool(rights & rook))
-            for rook in (chess.BB_H1, chess.BB_A1, chess.BB_H8, chess.BB_A8)
-        ),
-        -1 if board.ep_square is None else board.ep_square,
-        board.halfmove_clock,
-    ]
+@lru_cache(maxsize=4096)  # rows come again and again
+def _counted(row: str) -> str:
+    """A row as FEN has it: `..p.....` is `2p5`."""
+    return re.sub(r"\.+", lambda gap: str(len(gap[0])), row)
 
 
 def color_name(color: chess.Color) -> str:
@@ -58,16 +94,16 @@ def color_name(color: chess.Color) -> str:
     return chess.COLOR_NAMES[color]
 
 
-def describe(game: Game, agent: chess.Color, pieces: list[int]) -> str:
+def describe(game: Game, agent: chess.Color, rows: list[str]) -> str:
     """A game in words and letters; the agent's colour and all it may do are in it."""
     lines = [f"You play {color_name(agent)}. {_standing(game)}"]
     if game.moves:
-        last = " ".join(move.uci() for move in game.moves[-LAST_SHOWN:])
+        last = " ".join([move.uci() for move in game.moves[-LAST_SHOWN:]])
         lines.append(f"Last moves: {last}")
     lines.append(_FILES)
-    for rank in range(7, -1, -1):
-        row = " ".join(_CHARACTERS[piece] for piece in pieces[8 * rank : 8 * rank + 8])
-        lines.append(f"{rank + 1} {row} {rank + 1}")
+    lines += [
+        f"{rank} {' '.join(row)} {rank}" for rank, row in zip(range(8, 0, -1), rows, strict=True)
+    ]
     lines.append(_FILES)
     if not game.ending:
         lines.append(f"Legal moves: {' '.join(game.names())}")
