@@ -16,16 +16,20 @@ class FinRLEnv(EnvClient[FinRLAction, FinRLObservation, FinRLState]):
     def get_config(self) -> Any:
         """What the server trades by default: a `FinRLConfig`; to be awaited where `reset` is.
 
+        A server of the client's own is started first.
+
         Raises:
             ConnectFailed: no server answered.
         """
 
         async def awaiting() -> FinRLConfig:
-            await self.connect()
+            if self.base_url is None:
+                await self.connect()
             return await asyncio.to_thread(self._fetch_config)
 
         def blocking() -> FinRLConfig:
-            self.connect()
+            if self.base_url is None:
+                self.connect()
             return self._fetch_config()
 
         return self._do("get_config", blocking, awaiting)

@@ -69,8 +69,8 @@ class FinRLOptions(Options, variables="FINRL_"):
         state_space: checked, if it is given, as is the next.
         action_space: see there.
         clip: numbers beyond [-1, 1] count as -1 or 1.
-        compat: the last reward is paid twice, and a single stock begins without shares, as FinRL
-            does it.
+        compat: what FinRL does, and we do not: the last reward is paid twice, a single stock begins
+            without shares, equal orders are ranked by the processor.
         engine: `own`, or `finrl` for the class in that package.
         log_level: of the logger `finrl_env`.
         make_plots: of the `finrl` engine alone, as all that follow.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from finrl_env.models import FinRLConfig
 from finrl_env.options import FinRLOptions
 from finrl_env.tape import Tape, tape_for
-from finrl_env.trading import Engine, Funds, Terms, Trading
+from finrl_env.trading import Engine, Funds, Terms, Trading, ranked, ranked_by_numpy
 from openenv import InvalidRequest
 
 
@@ -20,6 +20,7 @@ def terms_of(options: FinRLOptions, stocks: int) -> Terms:
         _each("buy_cost_pct", options.buy_cost_pct, stocks),
         _each("sell_cost_pct", options.sell_cost_pct, stocks),
         options.turbulence_threshold,
+        ranked_by_numpy if options.compat else ranked,
     )
 
 

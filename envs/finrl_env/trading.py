@@ -1,17 +1,23 @@
 """The trading rules of FinRL 0.3.7's `StockTradingEnv`, to the last bit, in plain floats.
 
-Equal orders are filled as `numpy.argsort` ranks them where it is stable: the first stock sells
-first, the last one buys first.
+Orders are filled from the largest sale to the smallest, then from the largest purchase to the
+smallest. Of equal ones, the first stock sells first and the last one buys first. FinRL leaves that
+to `numpy.argsort`, which ranks equal numbers in another order on processors with AVX-512.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from finrl_env.tape import Tape
+
+LARGEST_ORDER = 2.0**62
+"""Of what numpy can rank as whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +29,14 @@ class Terms:
         buy_costs: a purchase's cost as a part of its price, of each stock.
         sell_costs: likewise of a sale.
         threshold: the risk from which on all is sold; `None` never.
+        ranked: the places of orders from the least to the greatest.
     """
 
     hmax: int
     buy_costs: tuple[float, ...]
     sell_costs: tuple[float, ...]
     threshold: float | None
+    ranked: Callable[[Sequence[float]], Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ class Trading:
             self._sell_everything()
         else:
             orders = [_whole(action * self._terms.hmax) for action in actions]
-            ranked = sorted(range(len(orders)), key=orders.__getitem__)
+            ranked = self._terms.ranked(orders)
             for stock in ranked:
                 if orders[stock] < 0 and self._is_tradable(stock):
                     self._sell(stock, min(-orders[stock], self._shares[stock]))
@@ -138,6 +146,16 @@ class Trading:
     def _book(self, cost: float) -> None:
         self.trades += 1
         self.costs += cost
+
+
+def ranked(orders: Sequence[float]) -> Sequence[int]:
+    """The places of orders from the least to the greatest, equal ones in order."""
+    return sorted(range(len(orders)), key=orders.__getitem__)
+
+
+def ranked_by_numpy(orders: Sequence[float]) -> Sequence[int]:
+    """The same, but equal ones as numpy leaves them on this processor."""
+    return np.argsort(np.clip(orders, -LARGEST_ORDER, LARGEST_ORDER).astype(int)).tolist()
 
 
 def worth(vector: Sequence[float], stocks: int) -> float:

@@ -50,7 +50,7 @@ CASE = Case(
         {"day": 19},
         {"state_space": 7},
         {"tech_indicator_list": ["sharpness"]},
-        {"stock_dim": 200, "turbulence_threshold": 1.0},
+        {"stock_dim": 1024, "turbulence_threshold": 1.0},
         {"leverage": 2},
     ),
     reward_range=(-10.0, 10.0),
