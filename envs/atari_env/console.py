@@ -64,8 +64,10 @@ class Console:
 
 
 def _setup(options: AtariOptions, seed: int) -> tuple[object, ...]:
-    """All that a console is made with. Nothing else in it is by chance but sticky actions, and
-    what modes like Adventure's third place anew."""
+    """All that a console is made with; the seed where something comes from chance.
+
+    That is sticky actions, and what modes like Adventure's third place anew.
+    """
     by_chance = options.repeat_action_probability > 0 or options.mode is not None
     return (
         options.game_name,

@@ -30,7 +30,7 @@ class AtariAction(Action):
     """
 
     action_id: int = Field(ge=-(2**63), lt=2**63)
-    game_name: str = Field("pong", max_length=100)
+    game_name: str = Field(default="pong", max_length=100)
     obs_type: ObsType = "rgb"
     full_action_space: bool = False
 

@@ -33,15 +33,15 @@ class AtariOptions(Options, variables="ATARI_"):
         obs_format: the observation is a list of numbers, a tensor or a PNG file.
     """
 
-    game_name: str = Field("pong", max_length=100)
+    game_name: str = Field(default="pong", max_length=100)
     obs_type: ObsType = "rgb"
     full_action_space: bool = False
-    mode: int | None = Field(None, ge=0, lt=2**31)
-    difficulty: int | None = Field(None, ge=0, lt=2**31)
-    repeat_action_probability: float = Field(0.0, ge=0, le=1)
-    frameskip: int = Field(4, ge=1, le=256)
-    noop_max: int = Field(0, ge=0, le=256)
-    max_num_frames_per_episode: int = Field(108_000, ge=0, lt=2**31)
+    mode: int | None = Field(default=None, ge=0, lt=2**31)
+    difficulty: int | None = Field(default=None, ge=0, lt=2**31)
+    repeat_action_probability: float = Field(default=0.0, ge=0, le=1)
+    frameskip: int = Field(default=4, ge=1, le=256)
+    noop_max: int = Field(default=0, ge=0, le=256)
+    max_num_frames_per_episode: int = Field(default=108_000, ge=0, lt=2**31)
     terminal_on_life_loss: bool = False
     obs_format: Literal["list", "tensor", "png"] = "list"
 

@@ -23,7 +23,12 @@ CASE = Case(
         "noop_max": 8,
         "max_num_frames_per_episode": 120,
     },
-    illegal=({"action_id": 18}, {"action_id": -1}, {"action_id": 2**63 - 1}, {"action_id": -(2**63)}),
+    illegal=(
+        {"action_id": 18},
+        {"action_id": -1},
+        {"action_id": 2**63 - 1},
+        {"action_id": -(2**63)},
+    ),
     invalid=(
         {},
         {"action_id": "fire"},
@@ -37,7 +42,7 @@ CASE = Case(
     ),
     bad_resets=(
         {"game_name": "ponk"},
-        {"game_name": "\x00‮pong"},
+        {"game_name": "\x00\u202epong"},
         {"game_name": "pong" * 100},
         {"game_name": "../pong"},
         {"mode": 3},
