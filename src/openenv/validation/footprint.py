@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 PROC = Path("/proc")
 CAN_MEASURE = sys.platform == "linux"
+STILL_S = 0.2
+"""For so long nothing changes in what is still."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,23 @@ def footprint(pid: int) -> Footprint:
         sum(files for _, files, _ in present),
         round(sum(memory for _, _, memory in present) / 1024, 1),
     )
+
+
+def still_footprint(pid: int, within_s: float = 5.0) -> Footprint:
+    """The footprint once it stays as it is: a server may be getting ready for its next session.
+
+    Args:
+        pid: the process.
+        within_s: seconds after which it is told in any case.
+    """
+    deadline = time.monotonic() + within_s
+    seen = footprint(pid)
+    while True:
+        time.sleep(STILL_S)
+        before, seen = seen, footprint(pid)
+        is_still = replace(seen, memory_mb=before.memory_mb) == before
+        if is_still or time.monotonic() > deadline:
+            return seen
 
 
 def tree(pid: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from openenv.protocol.errors import OpenEnvError, SessionCapacityError
 from openenv.testing.finding import Finding, broken, skipped
 from openenv.testing.trajectory import play
 from openenv.validation.checks.episodes import EPISODE
-from openenv.validation.footprint import CAN_MEASURE, Footprint, footprint
+from openenv.validation.footprint import CAN_MEASURE, Footprint, footprint, still_footprint
 from openenv.validation.policy import Level
 from openenv.validation.registry import Check
 from openenv.validation.subject import Subject
@@ -70,7 +70,7 @@ def _close(subject: Subject) -> Finding:
     """Opens and closes sessions, and looks at what the server still holds."""
     _open_and_close(subject)
     usual = _active(subject, 0 if subject.is_ours else sys.maxsize)
-    before = _footprint(subject)
+    before = _footprint(subject, still_footprint)
     count = sum(_open_and_close(subject) for _ in range(ROUNDS - 1))
     active = _active(subject, usual)
     after = _settled(subject, before, count)
@@ -111,8 +111,8 @@ def _growth(before: Footprint | None, after: Footprint | None, count: int) -> It
         yield f"the server holds {grown_mb:.0f} MB more after {count} closed sessions"
 
 
-def _footprint(subject: Subject) -> Footprint | None:
-    return None if subject.pid is None or not CAN_MEASURE else footprint(subject.pid)
+def _footprint(subject: Subject, look: Callable[[int], Footprint] = footprint) -> Footprint | None:
+    return None if subject.pid is None or not CAN_MEASURE else look(subject.pid)
 
 
 def _settled(subject: Subject, before: Footprint | None, count: int) -> Footprint | None:
