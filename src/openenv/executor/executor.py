@@ -205,7 +205,9 @@ class PythonExecutor:
             self._check_open()
             why_not = self._exchange(interpreter, BIRTH_S).ready().why_not
         except Lost as lost:
-            why_not = f"a new interpreter is not ready: {lost}"
+            death = interpreter.end(naturally=lost.loss is Loss.DEATH)
+            cause = "" if death is None else f" ({death.cause})"
+            why_not = f"a new interpreter is not ready: {lost}{cause}"
         except BaseException:
             self._discard()
             raise
@@ -245,6 +247,7 @@ def _sandbox(limits: ExecutorLimits, isolation: Isolation) -> Sandbox:
         memory_bytes=limits.memory_bytes,
         max_processes=limits.processes,
         tmp_bytes=limits.files_bytes,
+        cpus=limits.cpus,
     )
     sandbox = Sandbox.around(confinement, isolation)
     if "pidns" not in sandbox.features:  # its processes would see ours

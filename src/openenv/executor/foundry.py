@@ -7,7 +7,6 @@ import atexit
 import os
 import sys
 import threading
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -37,10 +36,9 @@ class Foundry:
 
     def __init__(self, key: Any, birth: InterpreterBirth) -> None:
         self._key = key
-        self._birth = birth
         self._users = 0
         self._spare: Interpreter | None = None
-        self._is_preparing = False
+        self._preparing: asyncio.Task[None] | None = None
         self._loop = asyncio.new_event_loop()
         self._nursery = Nursery(WHOSE, birth, _variables(), patience_s=PATIENCE_S)
         self._thread = threading.Thread(target=self._run, name="openenv-executor", daemon=True)
@@ -99,38 +97,40 @@ class Foundry:
         return interpreter
 
     def _make(self) -> Interpreter:
-        interpreter = Interpreter()
+        if self._loop.is_closed():
+            raise ExecutorFailed("Python is ending")
+        made = asyncio.run_coroutine_threadsafe(self._born(), self._loop)
         try:
-            made: Future[None] = asyncio.run_coroutine_threadsafe(
-                self._nursery.fork(interpreter), self._loop
-            )
-            made.result(PATIENCE_S)
-        except (SessionError, OSError, RuntimeError, FutureTimeoutError) as error:
-            interpreter.kill()
-            interpreter.close()
+            return made.result(PATIENCE_S)
+        except (SessionError, OSError) as error:
             message = error.message if isinstance(error, SessionError) else str(error)
             raise ExecutorFailed(f"no interpreter can be made: {message}") from error
+        except FutureTimeoutError:
+            raise ExecutorFailed(f"no interpreter was made within {PATIENCE_S:g} s") from None
+        finally:
+            made.cancel()  # what is made all the same sees that nobody holds its line
+
+    async def _born(self) -> Interpreter:
+        interpreter = Interpreter()
+        try:
+            await self._nursery.fork(interpreter)
+        except BaseException:
+            interpreter.close()
+            raise
         return interpreter
 
     def _prepare(self) -> None:
         """On the loop: makes a spare one, if there is none."""
-        if self._spare is None and not self._is_preparing and self._users:
-            self._is_preparing = True
+        if self._spare is None and self._preparing is None and self._users:
             self._preparing = asyncio.ensure_future(self._make_spare())
 
     async def _make_spare(self) -> None:
         try:
-            interpreter = Interpreter()
-            try:
-                await self._nursery.fork(interpreter)
-            except BaseException:
-                interpreter.close()
-                raise
-            self._spare = interpreter
+            self._spare = await self._born()
         except (SessionError, OSError):  # whoever needs one will be told
             pass
         finally:
-            self._is_preparing = False
+            self._preparing = None
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -145,9 +145,9 @@ class Foundry:
         self._thread.join(PATIENCE_S)
 
     async def _end(self) -> None:
-        if self._is_preparing:
-            self._preparing.cancel()
-            await asyncio.wait([self._preparing])
+        if (preparing := self._preparing) is not None:
+            preparing.cancel()
+            await asyncio.wait([preparing])
         await self._nursery.close()
         if self._spare is not None:
             self._spare.close()

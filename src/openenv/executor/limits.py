@@ -6,6 +6,9 @@ from dataclasses import dataclass, fields
 
 from openenv.protocol.errors import ConfigurationError
 
+FRACTIONS = ("timeout_s", "cpus")
+MOST = 1 << 40
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutorLimits:
@@ -16,6 +19,7 @@ class ExecutorLimits:
         memory_bytes: of all its processes together where control groups are writable, else of each.
         output_bytes: what is kept of each of stdout, stderr and the value; the rest is dropped.
         processes: its processes and threads.
+        cpus: how many CPUs all of these may keep busy, where control groups are writable.
         files_bytes: what it may write to its directories.
         code_bytes: of one piece of code.
         artefacts: how many figures and files one call may give back.
@@ -31,6 +35,7 @@ class ExecutorLimits:
     memory_bytes: int = 1 << 30
     output_bytes: int = 50_000
     processes: int = 32
+    cpus: float = 1.0
     files_bytes: int = 64 << 20
     code_bytes: int = 1 << 20
     artefacts: int = 16
@@ -41,9 +46,9 @@ class ExecutorLimits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            kinds = (int, float) if field.name == "timeout_s" else (int,)
-            if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < 1 << 40:
+            kinds = (int, float) if field.name in FRACTIONS else (int,)
+            if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < MOST:
                 raise ConfigurationError(
-                    f"ExecutorLimits.{field.name} must be {'a' if len(kinds) > 1 else 'a whole'} "
+                    f"ExecutorLimits.{field.name} must be a {'' if float in kinds else 'whole '}"
                     f"number above 0, got {value!r}"
                 )

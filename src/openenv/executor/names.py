@@ -7,16 +7,12 @@ import json
 import sys
 from collections.abc import Callable, Collection
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from openenv.executor.wire import Answer
 
 Ask = Callable[[str, bytes], Answer]
 """Calls a tool by its name, with arguments as JSON, and waits for the answer."""
-
-
-class ToolFailed(Exception):
-    """A tool raised what is no exception of Python's own."""
 
 
 def namespace(tools: Collection[str], ask: Ask) -> dict[str, Any]:
@@ -57,7 +53,8 @@ def _raised(answer: Answer) -> Exception:
             return kind(answer.message)
         except TypeError:  # UnicodeError and the like want more
             pass
-    return ToolFailed(f"{answer.raised}: {answer.message}")
+    unknown = type(answer.raised, (Exception,), {"__module__": "__main__"})
+    return cast(Exception, unknown(answer.message))
 
 
 def _guarded(allowed: frozenset[str]) -> ModuleType:

@@ -105,7 +105,8 @@ class Tools:
         except EnvironmentFailed as error:
             return _failed(TypeError, f"{call.tool}() returned no JSON: {error.message}")
         except BaseException as error:  # noqa: BLE001  # raised in the code
-            return _failed(type(error), str(error))
+            said = error.args[0] if isinstance(error, KeyError) and error.args else error
+            return _failed(type(error), str(said))
         if len(result) > self._limits.tool_bytes:
             return _failed(
                 ValueError,

@@ -269,7 +269,7 @@ def _fault(error: BaseException) -> Fault | None:
 
 def _resident_bytes() -> float:
     try:
-        with open("/proc/self/statm", encoding="ascii") as file:
+        with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * resource.getpagesize()
     except OSError:  # then there is want of more than memory
         return math.inf

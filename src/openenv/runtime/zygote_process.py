@@ -225,6 +225,7 @@ class Parent:
 
     def _end(self) -> None:
         """The server is gone, and so is every session."""
+        signal.set_wakeup_fd(-1)  # it may be closed before the last of them has died
         for cell in self._cells.values():
             cell.kill()
         deadline = time.monotonic() + END_S
