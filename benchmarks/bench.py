@@ -10,17 +10,15 @@ slows down slows all of them. Written to `results.json` (every number), `RESULTS
 
 import argparse
 import json
-import os
-import platform
 import resource
 import sys
 import time
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from contestants import CONTESTANTS, HERE, HOSTS, IN_PROCESS, PACKAGES, PEER_PYTHON
 from goals import Results
+from machine import machine
 from rounds import (
     FULL,
     QUICK,
@@ -35,7 +33,6 @@ from table import goals, tables
 
 ROUNDS = 5
 QUICK_NAMES = ("v2", "inline", "thread", "tcp", "picows", "websockets", "ours", *HOSTS, IN_PROCESS)
-LIBRARIES = ("websockets", "picows", "uvicorn", "fastapi", "pydantic", "msgspec", "uvloop")
 METHOD = """\
 Medians over {rounds} rounds, with the range in brackets. Every round starts fresh servers, which
 then take turns at each load. A ratio in the goals is the median of the rounds' ratios; "at best"
@@ -59,32 +56,6 @@ loopback as the step passes, half of them before it has reached the server, half
 asked by the runtime itself, with no socket before it; a session's private memory is what it shares
 with no other process, so not what its zygote has loaded.
 """
-
-
-def installed(library: str) -> str:
-    """A library's version here."""
-    try:
-        return f"{library} {version(library)}"
-    except PackageNotFoundError:
-        return f"no {library}"
-
-
-def machine() -> str:
-    """The machine and the versions, without anything that names it."""
-    model = next(
-        (
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ),
-        platform.machine(),
-    )
-    ram_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    libraries = ", ".join(map(installed, LIBRARIES))
-    return (
-        f"{os.cpu_count()} × {model}, {ram_gb:.0f} GB RAM, {platform.system()}, "
-        f"Python {platform.python_version()}, {libraries}"
-    )
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

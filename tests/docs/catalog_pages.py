@@ -135,10 +135,9 @@ def index(rows: list[str]) -> str:
 
 
 def figures() -> str:
-    """The tables of what was measured."""
-    if not FIGURES.exists():
-        return "Nothing yet."
-    return "\n".join(line for line in FIGURES.read_text().splitlines() if line.startswith("|"))
+    """The tables of what was measured, one beneath another."""
+    _, table, rest = FIGURES.read_text(encoding="utf-8").partition("\n| environment |")
+    return f"{table}{rest}".strip()
 
 
 def rewrite() -> None:
