@@ -2,7 +2,7 @@
 
 from game_2048_env.board import GameBoard
 from game_2048_env.client import Game2048Env
-from game_2048_env.execution import execute_strategy
+from game_2048_env.execution import StrategyRunner, execute_strategy
 from game_2048_env.models import (
     Game2048Action,
     Game2048Observation,
@@ -25,6 +25,7 @@ __all__ = [
     "GameBoard",
     "StrategyRefused",
     "StrategyResult",
+    "StrategyRunner",
     "check_strategy",
     "execute_strategy",
     "extract_strategy",

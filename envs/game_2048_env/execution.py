@@ -6,8 +6,12 @@ changes nothing: its result is read off the game.
 
 from __future__ import annotations
 
+import random
 import sys
+import threading
 from typing import TYPE_CHECKING
+
+from typing_extensions import Self
 
 from game_2048_env.board import GameBoard
 from game_2048_env.models import Reason, StrategyResult
@@ -19,13 +23,16 @@ if TYPE_CHECKING:
 
 MAX_IDLE = 50
 """How many moves in a row may change nothing."""
+MEMORY_BYTES = 256 << 20
 _MAX_ERROR = 500
 _LOOP = """
 def _play(board):
     while board is not None:
         move = strategy(board)
-        known = type(move) is int and -10 < move < 10 or type(move) is str and len(move) <= 16
-        board = _answer(move if known else [repr(move)[:60]])
+        plain = type(move) is int and -10 < move < 10 or type(move) is str and len(move) <= 16
+        board = _answer(move if plain and str(move).isascii() else [ascii(move)[:60]])
+import random
+random.seed({seed})
 _play({board})
 """
 
@@ -39,29 +46,40 @@ class _Referee:
         self.reason: Reason | None = None
         self.error = ""
         self._idle = 0
+        self._turn = threading.Lock()
 
     def answer(self, answer: object) -> list[list[int]] | None:
         """Makes a move; gives the board after it, or `None` if there is nothing more to answer."""
-        if self.reason is not None:
-            return None
+        with self._turn:
+            if self.reason is None:
+                self._take(answer)
+            return self.game.board() if self.reason is None else None
+
+    def stop(self, reason: Reason, error: str) -> None:
+        """Ends the play from outside, if it has not ended."""
+        with self._turn:
+            if self.reason is None:
+                self._end(reason, error)
+
+    def _take(self, answer: object) -> None:
         self.steps += 1
         try:
             move = parse_move(answer)
         except ValueError as error:
             got = answer[0] if isinstance(answer, list) and answer else repr(answer)
             wrong = f"{str(error).partition('; got')[0]}; strategy returned {got}"
-            self.stop("illegal_answer", wrong)
-            return None
+            return self._end("illegal_answer", wrong)
         self._idle = 0 if move in self.game.legal_moves else self._idle + 1
         self.game.play(move)
-        if self.game.state() != "ongoing":
-            self.stop("success" if self.game.state() == "success" else "game_over")
-        elif self._idle == MAX_IDLE:
-            self.stop("stuck", f"{MAX_IDLE} moves in a row changed nothing, {move} the last")
-        return self.game.board() if self.reason is None else None
+        if (status := self.game.state()) != "ongoing":
+            return self._end("success" if status == "success" else "game_over")
+        if self._idle == MAX_IDLE:
+            last = f"{MAX_IDLE} moves in a row changed nothing, {move} the last"
+            return self._end("stuck", last)
+        return None
 
-    def stop(self, reason: Reason, error: str = "") -> None:
-        """Ends the play; a game that is not over has failed."""
+    def _end(self, reason: Reason, error: str = "") -> None:
+        """Notes why it is over; a game that goes on has failed."""
         self.reason, self.error = reason, error[:_MAX_ERROR]
         self.game.give_up()
 
@@ -80,10 +98,14 @@ class _Referee:
 
 
 class StrategyRunner:
-    """Runs one strategy at a time, each in a sandboxed interpreter of its own."""
+    """Runs strategies, one at a time, each in a sandboxed interpreter of its own.
+
+    What makes the interpreters is kept until `close`; runners of one process share it.
+    """
 
     def __init__(self) -> None:
         self._executor: PythonExecutor | None = None
+        self._referee: _Referee | None = None
 
     def run(self, code: str, game: GameBoard, timeout_s: float) -> StrategyResult:
         """Lets a strategy play a running game to its end.
@@ -103,29 +125,44 @@ class StrategyRunner:
             referee.reason = "forbidden_import" if forbidden else "refused"
             referee.error = str(refusal)[:_MAX_ERROR]
             return referee.result(score_before)
-        outcome = self._execute(code, referee, timeout_s)
-        if referee.reason is None:
-            _judge(referee, outcome, code, timeout_s)
+        self._referee = referee
+        seed = random.Random(f"strategies of {game.seed}").getrandbits(32)
+        source = f"{code}\n{_LOOP.format(seed=seed, board=list(game.board()))}"
+        outcome = self._fresh().run(source, timeout_s=timeout_s)
+        referee.stop(*_verdict(outcome, code, f"{timeout_s:g} s were over after {referee.steps}"))
         return referee.result(score_before)
 
     def close(self) -> None:
-        """Stops the strategy that is running, if one is; may be called from any thread."""
-        if self._executor is not None:
-            self._executor.close()
+        """Ends the interpreter, in the middle of a strategy if need be."""
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.close()
 
-    def _execute(self, code: str, referee: _Referee, timeout_s: float) -> CodeResult:
+    def _fresh(self) -> PythonExecutor:
+        """An executor that has seen no strategy."""
+        if self._executor is not None:
+            self._executor.reset()
+            return self._executor
         from openenv.executor import ExecutorLimits, PythonExecutor
 
-        limits = ExecutorLimits(
-            timeout_s=timeout_s, memory_bytes=256 << 20, tool_calls=1 << 20, tool_bytes=1 << 16
+        self._executor = PythonExecutor(
+            limits=ExecutorLimits(
+                memory_bytes=MEMORY_BYTES, tool_calls=1 << 20, tool_bytes=1 << 16, artefacts=1
+            ),
+            imports=sys.stdlib_module_names,
+            tools={"_answer": self._answer},
         )
-        source = f"{code}\n{_LOOP.format(board=list(referee.game.board()))}"
-        with PythonExecutor(
-            limits=limits, imports=sys.stdlib_module_names, tools={"_answer": referee.answer}
-        ) as self._executor:
-            outcome = self._executor.run(source)
-        self._executor = None
-        return outcome
+        return self._executor
+
+    def _answer(self, answer: object) -> list[list[int]] | None:
+        assert self._referee is not None, "a strategy is running"
+        return self._referee.answer(answer)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def execute_strategy(
@@ -150,16 +187,17 @@ def execute_strategy(
         how far it came, and what stopped it. Whatever the code does, it is told there and raises
         nothing.
     """
-    return StrategyRunner().run(code, GameBoard(size, seed, target), timeout_s)
+    with StrategyRunner() as runner:
+        return runner.run(code, GameBoard(size, seed, target), timeout_s)
 
 
-def _judge(referee: _Referee, outcome: CodeResult, code: str, timeout_s: float) -> None:
-    """Says what stopped a strategy that broke off."""
+def _verdict(outcome: CodeResult, code: str, time_over: str) -> tuple[Reason, str]:
+    """What stopped a strategy that the referee did not stop."""
     if outcome.timed_out:
-        return referee.stop("timeout", f"its {timeout_s:g} s were over after {referee.steps} moves")
+        return "timeout", f"its {time_over} moves"
     if outcome.error is None:
-        return referee.stop("exception", f"it ended its process with code {outcome.exit_code}")
+        return "exception", f"it left the game, with exit code {outcome.exit_code}"
     error = outcome.error
     own = error.line is not None and error.line <= len(code.splitlines())
     place = f"line {error.line}: " if own else ""
-    return referee.stop("exception", f"{place}{error.type}: {error.message}")
+    return "exception", f"{place}{error.type}: {error.message}"

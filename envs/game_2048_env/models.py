@@ -12,7 +12,7 @@ from game_2048_env.rules import Move, parse_move
 from game_2048_env.strategy import MAX_CODE
 from openenv import Action, Observation, State
 
-AnyMove = Annotated[Move, BeforeValidator(lambda move: None if move is None else parse_move(move))]
+MoveName = Literal["up", "right", "down", "left", "W", "D", "S", "A", 0, 1, 2, 3]
 Reason = Literal[
     "success",
     "game_over",
@@ -25,16 +25,20 @@ Reason = Literal[
 ]
 
 
+def _as_word(move: object) -> Move | None:
+    return None if move is None else parse_move(move)
+
+
 class Game2048Action(Action):
     """A move, or a strategy that plays the game to its end; one of the two.
 
     Attributes:
-        move: `up`, `right`, `down` or `left`; also taken: `W`, `A`, `S`, `D` of any case, and the
-            ids 0 (up), 1 (right), 2 (down) and 3 (left).
+        move: `up`, `right`, `down` or `left`; or `W`, `A`, `S`, `D`, of any case; or an id: 0 (up),
+            1 (right), 2 (down), 3 (left). Whatever was given, it reads as the word.
         strategy: Python code, `def strategy(board): ...`, which is asked for each move.
     """
 
-    move: AnyMove | None = None
+    move: Annotated[MoveName | None, BeforeValidator(_as_word)] = None
     strategy: str | None = Field(default=None, max_length=MAX_CODE)
 
     @model_validator(mode="after")

@@ -15,7 +15,7 @@ from game_2048_env.models import (
     Game2048State,
     StrategyResult,
 )
-from game_2048_env.rules import KEYS, MOVES, Move
+from game_2048_env.rules import KEYS, MOVES, Move, parse_move
 from game_2048_env.server.options import Game2048Options
 from game_2048_env.server.rewards import success_reward
 from openenv import Environment, errors
@@ -80,7 +80,7 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
             return self._observe(game, error=GAME_OVER)
         self._steps += 1
         if action.move is not None:
-            return self._move(game, action.move)
+            return self._move(game, parse_move(action.move))
         return self._played(game, self._run(game, action, timeout_s))
 
     async def step_async(
@@ -91,7 +91,12 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
         if action.strategy is None or self._is_over(game):
             return self.step(action, timeout_s)
         self._steps += 1
-        return self._played(game, await asyncio.to_thread(self._run, game, action, timeout_s))
+        try:
+            result = await asyncio.to_thread(self._run, game, action, timeout_s)
+        except asyncio.CancelledError:  # nobody waits for it any more
+            self._runner.close()
+            raise
+        return self._played(game, result)
 
     @property
     def state(self) -> Game2048State:

@@ -1,0 +1,134 @@
+"""The snake that a server holds for each session."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+from uuid import uuid4
+
+from pydantic import Field
+
+from openenv import Environment, Options, errors
+from snake_env.arena import HEADINGS, Arena
+from snake_env.models import SnakeAction, SnakeObservation, SnakeState
+
+SEED_BITS = 31
+SNAKE_OVER = "the episode is over and stays as it is; reset() begins the next one"
+
+
+class SnakeOptions(Options, variables="SNAKE_"):
+    """The options of an episode.
+
+    Attributes:
+        height: rows of the field, with the wall.
+        width: columns of the field, with the wall.
+        fruits: how many lie in the field at a time.
+        max_steps: the steps after which the episode is truncated.
+        planes: whether observations have their `observation` for a network: 13 kB of JSON.
+    """
+
+    height: int = Field(default=20, ge=6, le=64)
+    width: int = Field(default=20, ge=6, le=64)
+    fruits: int = Field(default=1, ge=1, le=8)
+    max_steps: int = Field(default=1000, ge=1)
+    planes: bool = True
+
+
+class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
+    """A snake: 1 for a fruit, -1 for the end, 100 for a full field, 0.001 for every step.
+
+    Args:
+        options: what holds for every episode unless `reset` says otherwise; by default what the
+            variables `SNAKE_...` say.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+    REQUIRES_RESET = False  # a step after the end is answered here, with the last field
+    HOST = "inline"  # a step computes little and never waits
+
+    def __init__(self, options: SnakeOptions | None = None) -> None:
+        super().__init__()
+        self._defaults = options or SnakeOptions.from_variables()
+        self._options = self._defaults
+        self._seeds = random.Random()
+        self._arena: Arena | None = None
+        self._state = SnakeState()
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, **options: Any
+    ) -> SnakeObservation:
+        """Begins an episode.
+
+        Raises:
+            errors.InvalidRequest: an option is unknown or impossible; the running episode goes on.
+        """
+        chosen = self._options = self._defaults.updated(options)
+        if seed is None:
+            seed = self._seeds.getrandbits(SEED_BITS)
+        else:
+            self._seeds = random.Random(f"snakes after {seed}")
+        self._arena = Arena(chosen.height, chosen.width, chosen.fruits, seed)
+        self._state = SnakeState(
+            episode_id=episode_id or str(uuid4()), seed=seed, length=len(self._arena.snake)
+        )
+        return self._observe(self._arena)
+
+    def step(
+        self, action: SnakeAction, timeout_s: float | None = None, **kwargs: Any
+    ) -> SnakeObservation:
+        """Goes on by a cell.
+
+        Raises:
+            errors.ResetRequired: no episode has begun yet.
+        """
+        arena, state = self._running(), self._state
+        if arena.is_over or self._out_of_steps:
+            return self._observe(arena, error=SNAKE_OVER)
+        reward = arena.step(action.action)
+        state.step_count += 1
+        state.score += reward
+        state.fruits, state.length, state.alive = arena.eaten, len(arena.snake), arena.alive
+        return self._observe(arena, reward)
+
+    @property
+    def state(self) -> SnakeState:
+        """Where the episode stands."""
+        return self._state
+
+    def render_web(self) -> dict[str, Any]:
+        """What a page needs to draw the field: `grid` as in observations, and `controls`."""
+        arena = self._running()
+        return {
+            "kind": "grid",
+            "grid": arena.grid,
+            "heading": HEADINGS[arena.heading],
+            "score": self._state.score,
+            "controls": {} if arena.is_over else {"straight on": 0, "left": 1, "right": 2},
+        }
+
+    def _running(self) -> Arena:
+        if self._arena is None:
+            raise errors.ResetRequired("no episode has begun yet; call reset() first")
+        return self._arena
+
+    @property
+    def _out_of_steps(self) -> bool:
+        return self._state.step_count >= self._options.max_steps
+
+    def _observe(self, arena: Arena, reward: float = 0.0, **metadata: Any) -> SnakeObservation:
+        state, heading = self._state, HEADINGS[arena.heading]
+        told = f"heading {heading}, {arena.eaten} eaten, {'alive' if arena.alive else 'dead'}"
+        return SnakeObservation(
+            done=arena.is_over or self._out_of_steps,
+            truncated=self._out_of_steps and not arena.is_over,
+            reward=reward,
+            metadata={"seed": state.seed, **metadata},
+            grid=arena.grid,
+            observation=arena.planes() if self._options.planes else [],
+            episode_score=state.score,
+            episode_steps=state.step_count,
+            episode_fruits=arena.eaten,
+            alive=arena.alive,
+            heading=heading,
+            text=f"{arena.text()}\n{told}",
+        )
