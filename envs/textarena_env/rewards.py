@@ -1,0 +1,74 @@
+"""Reward signals: numbers about a step, beside its reward."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from textarena_env import wordle
+from textarena_env.models import GAME_ID, TextArenaAction, TextArenaObservation
+
+_FEEDBACK = re.compile(r"Feedback:\n([A-Z](?: [A-Z])*)\n([GYX](?: [GYX])*)")
+
+
+class RewardProvider(Protocol):
+    """Computes signals from what was said and what was seen."""
+
+    def reset(self) -> None:
+        """Begins an episode."""
+
+    def compute(
+        self, *, action: TextArenaAction, observation: TextArenaObservation
+    ) -> dict[str, float]:
+        """The signals of a step, by name."""
+
+
+class WordleSignals:
+    """How good a guess was.
+
+    - `wordle.greens`, `wordle.yellows`: the share of the letters with that mark.
+    - `wordle.repetitions`: 1 less the number of times that the guess was made before.
+    - `wordle.correct`: 1 for the secret, else 0.
+
+    A message without a guess, and one that the game did not take, has 0 in all but repetitions.
+    """
+
+    def __init__(self) -> None:
+        self._guesses: list[str] = []
+
+    def reset(self) -> None:
+        """Forgets the guesses."""
+        self._guesses = []
+
+    def compute(
+        self, *, action: TextArenaAction, observation: TextArenaObservation
+    ) -> dict[str, float]:
+        """The signals of a guess."""
+        guess = wordle.guess_in(action.message) or ""
+        before = self._guesses.count(guess) if guess else 0
+        self._guesses.append(guess)
+        given = "" if "error" in observation.metadata else _marks_of(guess, observation)
+        greens = given.count(wordle.GREEN) / wordle.LENGTH
+        return {
+            "wordle.greens": greens,
+            "wordle.yellows": given.count(wordle.YELLOW) / wordle.LENGTH,
+            "wordle.repetitions": 1.0 - before,
+            "wordle.correct": float(greens == 1),
+        }
+
+
+def build_reward_providers(env_id: str) -> list[RewardProvider]:
+    """The providers that suit a game; none for most."""
+    return [WordleSignals()] if env_id.startswith("Wordle") else []
+
+
+def _marks_of(guess: str, observation: TextArenaObservation) -> str:
+    """The marks that the game gave a guess; TextArena's Wordle gives a winning one none."""
+    if observation.done and observation.reward == 1:
+        return wordle.GREEN * wordle.LENGTH
+    for message in reversed(observation.messages):
+        found = _FEEDBACK.search(message.content) if message.sender_id == GAME_ID else None
+        if found:
+            same = found[1].replace(" ", "").lower() == guess
+            return found[2].replace(" ", "") if same else ""
+    return ""

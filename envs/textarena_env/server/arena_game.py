@@ -1,0 +1,145 @@
+"""A game of TextArena."""
+
+from __future__ import annotations
+
+import json
+from difflib import get_close_matches
+from typing import Any
+
+from openenv import errors, needs
+from textarena_env.models import TextArenaMessage
+from textarena_env.server.game import Answer
+from textarena_env.server.options import TextArenaOptions
+from textarena_env.server.streams import Streams
+
+NLTK_LISTS = ("words", "averaged_perceptron_tagger_eng", "wordnet", "brown", "stopwords")
+
+
+class ArenaGame:
+    """A game that TextArena plays, with the messages that each player has seen.
+
+    TextArena's own wrappers, which write these messages as one text, stay aside when looking; those
+    that rewrite what is said stay in place.
+    """
+
+    def __init__(self, options: TextArenaOptions, seed: int) -> None:
+        """Begins it.
+
+        Raises:
+            InvalidRequest: there is no such game, or it cannot begin like that.
+            MissingPackage: TextArena is not installed.
+        """
+        textarena = _textarena()
+        _check_id(options.env_id, textarena.envs.registration.ENV_REGISTRY)
+        self._streams = Streams(seed)
+        self._seen: dict[int, list[TextArenaMessage]] = {}
+        if options.download_nltk:
+            _download()
+        try:
+            with self._streams.borrowed():
+                self._env = textarena.make(options.env_id, **options.env_kwargs)
+                self._env.reset(num_players=options.num_players, seed=seed)
+        except Exception as error:
+            raise errors.InvalidRequest(
+                f"TextArena cannot begin {options.env_id} with {options.num_players} player(s) and "
+                f"{options.env_kwargs}: {type(error).__name__}: {str(error)[:300]}"
+            ) from error
+        self._innermost = self._env
+        while isinstance(self._innermost, textarena.Wrapper):
+            self._innermost = self._innermost.env
+        self._look()
+
+    @property
+    def _state(self) -> Any:
+        return self._innermost.state
+
+    @property
+    def current_player(self) -> int:
+        """Who speaks next."""
+        return int(self._state.current_player_id)
+
+    @property
+    def turn(self) -> int:
+        """Turns that were taken."""
+        return int(self._state.turn)
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return bool(self._state.done)
+
+    @property
+    def messages(self) -> list[TextArenaMessage]:
+        """Everything that the current player has seen."""
+        return list(self._seen.get(self.current_player, []))
+
+    @property
+    def open_state(self) -> dict[str, Any]:
+        """Nothing: what is open about a game and what is secret, TextArena does not tell."""
+        return {}
+
+    def say(self, message: str) -> Answer:
+        """Lets the current player say something. A game that fails at it is told as an error."""
+        player, known = self.current_player, len(self.messages)
+        try:
+            with self._streams.borrowed():
+                _, told = self._env.step(action=message)
+        except Exception as error:  # noqa: BLE001  # a game's own faults, of a hundred games
+            why = f"the game failed at that: {type(error).__name__}: {error!s:.300}"
+            return Answer(error=why, moved=False)
+        self._look()
+        said = self._seen.get(player, [])[known:]
+        return Answer(
+            reward=float((self._state.rewards or {}).get(player, 0.0)) if self.over else 0.0,
+            error=next((seen.content for seen in said if _is_refusal(seen)), self._lapse(player)),
+            details=_plain({**(told or {}), **self._ending()}),
+        )
+
+    def _lapse(self, player: int) -> str | None:
+        """Why a player's last move ended the game, if it was a wrong one."""
+        ending = (self._state.game_info or {}).get(player, {}) if self.over else {}
+        return str(ending.get("reason")) if ending.get("invalid_move") else None
+
+    def _ending(self) -> dict[str, Any]:
+        """What is told once a game is over: everybody's rewards, and why."""
+        if not self.over:
+            return {}
+        return {"rewards": self._state.rewards, "game_info": self._state.game_info}
+
+    def _look(self) -> None:
+        """Takes down what the current player is shown."""
+        with self._streams.borrowed():
+            player, shown = self._innermost.get_observation()
+        self._seen.setdefault(int(player), []).extend(
+            TextArenaMessage(sender_id=int(sender), content=str(content), category=category.name)
+            for sender, content, category in shown
+        )
+
+
+def _textarena() -> Any:
+    with needs("openenv-textarena-env[server]"):
+        import textarena  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    return textarena
+
+
+def _check_id(env_id: str, registered: dict[str, Any]) -> None:
+    if env_id not in registered:
+        close = get_close_matches(env_id, registered, 3) or ["Wordle-v0"]
+        raise errors.InvalidRequest(f"no game {env_id!r}; there is {', '.join(close)}")
+
+
+def _download() -> None:
+    with needs("nltk"):
+        import nltk  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    for name in NLTK_LISTS:
+        nltk.download(name, quiet=True)
+
+
+def _is_refusal(message: TextArenaMessage) -> bool:
+    return message.category == "GAME_ADMIN" and "invalid move" in message.content.lower()
+
+
+def _plain(details: dict[str, Any]) -> dict[str, Any]:
+    """What a game tells, as JSON."""
+    plain: dict[str, Any] = json.loads(json.dumps(details, default=str))
+    return plain

@@ -1,0 +1,108 @@
+"""One game, from its prompt to its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textarena_env.models import (
+    GAME_ID,
+    TextArenaAction,
+    TextArenaMessage,
+    TextArenaObservation,
+    TextArenaState,
+)
+from textarena_env.rewards import RewardProvider, build_reward_providers
+from textarena_env.server.arena_game import ArenaGame
+from textarena_env.server.game import TextGame
+from textarena_env.server.options import TextArenaOptions
+from textarena_env.server.wordle_game import WordleGame
+
+
+class Episode:
+    """A game with its signals and its state.
+
+    Attributes:
+        options: what it was told.
+        state: where it stands.
+    """
+
+    def __init__(self, options: TextArenaOptions, seed: int, episode_id: str) -> None:
+        """Begins a game.
+
+        Raises:
+            InvalidRequest: there is no such game, or it cannot begin like that.
+        """
+        self.options = options
+        self._game: TextGame = (WordleGame if options.builtin else ArenaGame)(options, seed)
+        self._providers: list[RewardProvider] = build_reward_providers(options.env_id)
+        self.state = TextArenaState(
+            episode_id=episode_id,
+            env_id=options.env_id,
+            num_players=options.num_players,
+            max_turns=options.max_turns,
+            seed=seed,
+        )
+        self._note(0.0, {})
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended, or its turns are used up."""
+        return self._game.over or self._truncated
+
+    @property
+    def _truncated(self) -> bool:
+        most = self.options.max_turns
+        return most is not None and self._game.turn >= most and not self._game.over
+
+    def step(self, action: TextArenaAction) -> TextArenaObservation:
+        """Says something, and sees what follows."""
+        answer = self._game.say(action.message)
+        fault = {"error": answer.error} if answer.error else {}
+        signals = self._signals(action, self.seen(answer.reward, **fault))
+        told = {"reward_signals": signals} if signals else {}
+        if answer.moved:
+            self.state.step_count += 1
+            self._note(answer.reward, {**answer.details, **told})
+        return self.seen(answer.reward, **told, **fault)
+
+    def seen(self, reward: float, **metadata: Any) -> TextArenaObservation:
+        """The game as its current player sees it."""
+        messages = self._game.messages
+        player = self._game.current_player
+        return TextArenaObservation(
+            done=self.over,
+            truncated=self._truncated,
+            reward=reward,
+            metadata={"seed": self.state.seed, **metadata},
+            prompt=next((told.content for told in messages if told.category == "PROMPT"), ""),
+            messages=messages,
+            current_player_id=player,
+            legal_players=[] if self.over else [player],
+            info=dict(self.state.last_info),
+            text="\n".join(map(_line, messages)),
+        )
+
+    def _signals(
+        self, action: TextArenaAction, observation: TextArenaObservation
+    ) -> dict[str, float]:
+        signals = {}
+        for provider in self._providers:
+            signals.update(provider.compute(action=action, observation=observation))
+        return signals
+
+    def _note(self, reward: float, details: dict[str, Any]) -> None:
+        self.state.turn = self._game.turn
+        self.state.last_reward = reward
+        self.state.last_info = details
+        self.state.raw_state = {
+            "done": self.over,
+            "current_player_id": self._game.current_player,
+            **self._game.open_state,
+        }
+
+
+def _line(message: TextArenaMessage) -> str:
+    if message.category == "PROMPT":
+        return message.content
+    who = "GAME" if message.sender_id == GAME_ID else f"Player {message.sender_id}"
+    return f"[{who}] {message.content}"
