@@ -102,9 +102,8 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         told = self._options.updated({"timeout_s": code_timeout_s, **options})
         seeds = self._seeds if seed is None else random.Random(f"episodes after {seed}")
         chosen = seeds.getrandbits(SEED_BITS) if seed is None else seed
-        fresh = self._begin(told, chosen)
-        self.close()
-        self._seeds, self._episode = seeds, fresh
+        self._episode = fresh = self._begin(told, chosen)
+        self._seeds = seeds
         self._state = CodeState(episode_id=episode_id or str(uuid4()))
         return CodeObservation(reward=0.0, metadata=_explained(fresh), text="[ready]")
 
@@ -159,11 +158,17 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
             episode.interpreter.close()
 
     def _begin(self, options: CodingOptions, seed: int) -> Episode:
+        """An episode in place of the running one."""
+
         def make() -> Interpreter:
             return interpreter(options, seed, self._tools)
 
         grader = None if options.tests is None else Grader(options.tests, make, limits(options))
-        return Episode(options, seed, make(), grader)
+        if self._episode is not None and self._episode.interpreter.renew(options, seed):
+            return Episode(options, seed, self._episode.interpreter, grader)
+        fresh = Episode(options, seed, make(), grader)
+        self.close()
+        return fresh
 
     def _pay(self, episode: Episode, seen: CodeObservation, clock: Clock) -> CodeObservation:
         """The observation with its reward."""

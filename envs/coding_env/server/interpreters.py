@@ -24,6 +24,9 @@ class Interpreter(Protocol):
     def run(self, code: str, *, timeout_s: float | None = None) -> CodeResult:
         """Runs a piece of code; whatever it does is told in the result."""
 
+    def renew(self, options: CodingOptions, seed: int) -> bool:
+        """Forgets everything, if it is of the kind that the options want; whether it is."""
+
     def close(self) -> None:
         """Ends it; twice is as good as once."""
 
@@ -43,13 +46,8 @@ class SandboxedInterpreter:
 
     def __init__(self, options: CodingOptions, seed: int, tools: Tools) -> None:
         self._seeding = _seeding(options, seed)
-        self._executor = executor(
-            tools,
-            limits=limits(options),
-            imports=options.imports,
-            preload=options.preload,
-            isolation=options.isolation,
-        )
+        self._configuration = _configuration(options)
+        self._executor = executor(tools, **self._configuration)
         try:
             self._seed()
         except BaseException:
@@ -67,6 +65,15 @@ class SandboxedInterpreter:
         if result.restarted:
             self._seed()
         return result
+
+    def renew(self, options: CodingOptions, seed: int) -> bool:
+        """A fresh process, which takes less time than another interpreter."""
+        if options.executor == "smolagents" or _configuration(options) != self._configuration:
+            return False
+        self._seeding = _seeding(options, seed)
+        self._executor.reset()
+        self._seed()
+        return True
 
     def close(self) -> None:
         """Ends it."""
@@ -92,6 +99,16 @@ def interpreter(options: CodingOptions, seed: int, tools: Tools = NO_TOOLS) -> I
 def limits(options: CodingOptions) -> ExecutorLimits:
     """What an interpreter may use, but for its time, which each run is told."""
     return ExecutorLimits(memory_bytes=options.memory_mb << 20, output_bytes=options.max_output)
+
+
+def _configuration(options: CodingOptions) -> dict[str, Any]:
+    """What makes one executor another than the next."""
+    return {
+        "limits": limits(options),
+        "imports": options.imports,
+        "preload": options.preload,
+        "isolation": options.isolation,
+    }
 
 
 def _seeding(options: CodingOptions, seed: int) -> str:
