@@ -35,6 +35,7 @@ class Episode:
         self._seed = seed
         self._opponent = opponent
         self._record = Record(self.game)
+        self._role = color_name(agent) if opponent else f"both sides, for {color_name(agent)}"
         self._moves = 0  # the agent's own
         self._illegal = 0
         self._episode_id = ""
@@ -60,16 +61,15 @@ class Episode:
 
     def state(self) -> ChessState:
         """Where the game stands, with all its moves."""
-        names = [color_name(self.agent), self._options.opponent]
-        white, black = ("agent", names[1]) if self.agent else (names[1], "agent")
-        game = self.game
+        game, other = self.game, self._options.opponent if self._opponent else "agent"
+        white, black = ("agent", other) if self.agent else (other, "agent")
         return ChessState(
             episode_id=self._episode_id,
             step_count=self._moves + self._illegal,
             fen=game.board.fen(),
             current_player=color_name(game.board.turn),
             move_history=[move.uci() for move in game.moves],
-            agent_color=names[0],
+            agent_color=color_name(self.agent),
             opponent=self._options.opponent,
             seed=self._seed,
             result=game.ending.result if game.ending else None,
@@ -106,7 +106,7 @@ class Episode:
             legal_moves=[] if ending else list(game.names()),
             is_check=board.is_check(),
             result=ending.result if ending else None,
-            text=describe(game, self.agent, picture.rows),
+            text=describe(game, self._role, picture.rows),
             board=picture.squares,
             flags=picture.flags(self.agent),
         )

@@ -17,6 +17,7 @@ DEEPEST = 5
 LONGEST_FEN = 128
 MOST_COUNTED = 10_000  # of moves in a FEN: a number that fits every wire
 
+_OTHER_NAMES = {"None": "none", "self": "none", "moonfish": "builtin"}
 # Faults that are harmless: rights that nothing can use, and checks that no game leads to.
 _PLAYABLE = (
     chess.STATUS_BAD_CASTLING_RIGHTS
@@ -63,8 +64,8 @@ class ChessOptions(Options, variables="CHESS_"):
 
     @field_validator("opponent", mode="before")
     @classmethod
-    def _known_by_other_names(cls, value: object) -> object:
-        return {None: "none", "self": "none", "moonfish": "builtin"}.get(value, value)  # type: ignore[call-overload]
+    def _by_its_name(cls, value: object) -> object:
+        return _OTHER_NAMES.get(str(value), value)
 
     @field_validator("agent_color", mode="before")
     @classmethod

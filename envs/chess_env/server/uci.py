@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -102,7 +102,8 @@ class UciEngine:
             EngineFault: it does not answer.
         """
         self._say("ucinewgame", "isready")
-        self._hear("readyok", START_S)
+        for _ in self._hear("readyok", START_S):
+            pass
 
     def best_move(self, start: str, moves: Sequence[str], limits: Limits) -> str:
         """The move that it answers, whatever that is.
@@ -121,8 +122,8 @@ class UciEngine:
             f"go depth {limits.depth} nodes {limits.nodes} "
             f"movetime {max(1, int(limits.timeout_s * 1000))}",
         )
-        words = self._hear("bestmove", limits.timeout_s + GRACE_S)[-1].split()
-        return words[1] if len(words) > 1 else ""
+        *_, answer = self._hear("bestmove", limits.timeout_s + GRACE_S)
+        return answer.split()[1] if " " in answer else ""
 
     def close(self) -> None:
         """Kills it, and all that it has started. May be called twice."""
@@ -138,11 +139,12 @@ class UciEngine:
 
     def _introduce(self) -> None:
         self._say("uci")
-        options = [line for line in self._hear("uciok", START_S) if line.startswith("option name")]
         wanted = QUIET if self.skill is None else {**QUIET, "Skill Level": self.skill}
-        for name, value in wanted.items():
-            if any(line.startswith(f"option name {name} type") for line in options):
-                self._say(f"setoption name {name} value {value}")
+        told = {f"option name {name} type spin": (name, value) for name, value in wanted.items()}
+        offered = set()
+        for line in self._hear("uciok", START_S):
+            offered |= {option for start, option in told.items() if line.startswith(start)}
+        self._say(*(f"setoption name {name} value {value}" for name, value in sorted(offered)))
         self.new_game()
 
     def _say(self, *lines: str) -> None:
@@ -152,13 +154,14 @@ class UciEngine:
         except (OSError, ValueError):  # a closed pipe, at its other end or at this one
             raise self._ended() from None
 
-    def _hear(self, last: str, within_s: float) -> list[str]:
-        """All lines up to the one that begins with a word."""
+    def _hear(self, last: str, within_s: float) -> Iterator[str]:
+        """Its lines as they come, up to the one that begins with a word."""
         deadline = time.monotonic() + within_s
-        lines: list[str] = []
-        while not lines or lines[-1].split(maxsplit=1)[:1] != [last]:
-            lines.append(self._line(deadline))
-        return lines
+        words: list[str] = []
+        while words[:1] != [last]:
+            line = self._line(deadline)
+            words = line.split(maxsplit=1)
+            yield line
 
     def _line(self, deadline: float) -> str:
         while b"\n" not in self._received:

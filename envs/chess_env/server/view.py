@@ -94,9 +94,15 @@ def color_name(color: chess.Color) -> str:
     return chess.COLOR_NAMES[color]
 
 
-def describe(game: Game, agent: chess.Color, rows: list[str]) -> str:
-    """A game in words and letters; the agent's colour and all it may do are in it."""
-    lines = [f"You play {color_name(agent)}. {_standing(game)}"]
+def describe(game: Game, role: str, rows: list[str]) -> str:
+    """A game in words and letters, with all that may be done.
+
+    Args:
+        game: the game.
+        role: what the agent plays, `white` say.
+        rows: those of its `Picture`.
+    """
+    lines = [f"You play {role}. {_standing(game)}"]
     if game.moves:
         last = " ".join([move.uci() for move in game.moves[-LAST_SHOWN:]])
         lines.append(f"Last moves: {last}")

@@ -54,7 +54,7 @@ def test_everything_is_said_in_words_and_numbers(board: Board) -> None:
     board.step(move("e2e4"))
     seen = board.step(move("d7d5")).observation
     assert seen.text.splitlines() == [
-        "You play white. Move 2: white to move.",
+        "You play both sides, for white. Move 2: white to move.",
         "Last moves: e2e4 d7d5",
         "  a b c d e f g h",
         "8 r n b q k b n r 8",
@@ -78,7 +78,9 @@ def test_everything_is_said_in_words_and_numbers(board: Board) -> None:
 def test_the_end_is_said_in_words(board: Board) -> None:
     board.reset(fen=WON, opponent="none", agent_color="white")
     seen = board.step(move("f7g7")).observation
-    assert seen.text.startswith("You play white. The game is over: 1-0 (checkmate).")
+    assert seen.text.startswith(
+        "You play both sides, for white. The game is over: 1-0 (checkmate)."
+    )
     assert "Legal moves" not in seen.text
 
 
@@ -321,6 +323,8 @@ def test_opponents_have_their_former_names(given: str | None, played: str) -> No
     ("options", "named"),
     [
         ({"opponent": "kasparov"}, "opponent"),
+        ({"opponent": ["random"]}, "opponent"),
+        ({"agent_color": {"white": 1}}, "agent_color"),
         ({"opponent_depth": 9}, "opponent_depth"),
         ({"fen": "8/8/8/8/8/8/8/8 w - - 0 1"}, "no white king"),
         ({"fen": "invalid fen"}, "fen"),
