@@ -90,6 +90,7 @@ class PythonExecutor:
             InterpreterBirth(order=order, sandbox=self._sandbox),
         )
         self._interpreter: Interpreter | None = None
+        self._seed: int | None = None
         self._turn = threading.Lock()
         self._owner = os.getpid()
         self._is_closed = False
@@ -123,8 +124,12 @@ class PythonExecutor:
             interpreter, had_died = self._living()
             return self._run(interpreter, text, patience, had_died=had_died)
 
-    def reset(self) -> None:
+    def reset(self, *, seed: int | None = None) -> None:
         """A fresh interpreter: variables, files and processes of the old one are gone.
+
+        Args:
+            seed: of its global random generators, those of Python and of a preloaded numpy, and of
+                those that replace it until the next reset. Without one they are left to chance.
 
         Raises:
             ConcurrentCall: another call is running.
@@ -132,6 +137,7 @@ class PythonExecutor:
         """
         with self._alone():
             self._discard()
+            self._seed = seed
             self._begin()
 
     def close(self) -> None:
@@ -157,7 +163,7 @@ class PythonExecutor:
         exchange = self._exchange(interpreter, patience)
         try:
             outcome = exchange.outcome(
-                Run(os.urandom(TOKEN_BYTES), code, interpreter.runs),
+                Run(os.urandom(TOKEN_BYTES), code, interpreter.runs, self._seed_of(interpreter)),
                 lambda call: self._tools.serve(call, exchange.left_s),
             )
             result = of_outcome(outcome, exchange, self._limits)
@@ -215,6 +221,10 @@ class PythonExecutor:
             self._discard()
             raise ExecutorFailed(why_not)
         return interpreter
+
+    def _seed_of(self, interpreter: Interpreter) -> str:
+        """What it is told with the first piece of code that it runs."""
+        return "" if self._seed is None or interpreter.runs > 1 else str(self._seed)
 
     def _exchange(self, interpreter: Interpreter, patience: float) -> Exchange:
         limits = self._limits

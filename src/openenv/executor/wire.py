@@ -51,12 +51,14 @@ class Run(msgspec.Struct):
     """A piece of code, as UTF-8 that may hold surrogates, and the how manieth it is.
 
     The token is a secret until then, and is in what the interpreter sends as long as it runs this:
-    so no answer can be sent in advance, and none that comes late is taken for another's.
+    so no answer can be sent in advance, and none that comes late is taken for another's. The seed
+    is that of the global random generators, in digits; where it is empty they are left alone.
     """
 
     token: bytes
     code: bytes
     number: int
+    seed: str = ""
 
 
 class Call(msgspec.Struct, forbid_unknown_fields=True):

@@ -8,6 +8,7 @@ import importlib
 import io
 import math
 import os
+import random
 import resource
 import signal
 import sys
@@ -145,6 +146,8 @@ class Worker:
         self._line.send(Kind.READY, Ready(self._set_up()))
         while True:
             run = self._line.next_run()
+            if run.seed:
+                _seed(int(run.seed))
             self._settle()
             outcome = self._outcome(run)
             self._mend()
@@ -242,6 +245,13 @@ def _life(worker: Worker) -> int:
         return 128 + signal.SIGKILL
     except BaseException:  # noqa: BLE001  # it may have done anything
         return 1
+
+
+def _seed(seed: int) -> None:
+    """Seeds the global random generators, numpy's where it has been imported for all."""
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        importlib.import_module("numpy.random").seed(seed % (1 << 32))
 
 
 def _is_shown(entry: str) -> bool:
