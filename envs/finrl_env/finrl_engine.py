@@ -25,8 +25,10 @@ def stock_trading_env() -> tuple[Any, Any]:
         MissingPackage: one is not installed.
     """
     with needs("finrl==0.3.7"):
-        import pandas
-        from finrl.meta.env_stock_trading.env_stocktrading import StockTradingEnv
+        import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        from finrl.meta.env_stock_trading.env_stocktrading import (  # type: ignore[import-not-found,unused-ignore]
+            StockTradingEnv,
+        )
     return StockTradingEnv, pandas
 
 

@@ -66,7 +66,7 @@ class FinRLConfig(TypedDict):
     """What a server trades unless a reset asks for something else."""
 
     stock_dim: int
-    initial_amount: float
+    initial_amount: int | float
     action_space: int
     state_space: int
     tech_indicators: list[str]

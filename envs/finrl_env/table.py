@@ -87,8 +87,8 @@ def _csv_rows(path: Path) -> Iterator[Row]:
 
 def _parquet(path: Path) -> tuple[list[str], Iterator[Row]]:
     with needs("openenv-finrl-env[parquet]"):
-        import pyarrow
-        import pyarrow.parquet
+        import pyarrow  # type: ignore[import-not-found,unused-ignore]
+        import pyarrow.parquet  # type: ignore[import-not-found,unused-ignore]
     try:
         table = pyarrow.parquet.read_table(path)
     except pyarrow.ArrowException as error:

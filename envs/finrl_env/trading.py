@@ -48,17 +48,22 @@ class Funds:
 
 
 class Engine(Protocol):
-    """What trades. Ours is `Trading`; FinRL's own class is the other.
+    """What trades. Ours is `Trading`; FinRL's own class is the other."""
 
-    Attributes:
-        day: the number of the day on the tape.
-        trades: how many orders were filled, in whole or in part.
-        costs: what they have cost beside the shares' price.
-    """
+    @property
+    def day(self) -> int:
+        """The number of the day on the tape."""
+        ...
 
-    day: int
-    trades: int
-    costs: float
+    @property
+    def trades(self) -> int:
+        """How many orders were filled, in whole or in part."""
+        ...
+
+    @property
+    def costs(self) -> float:
+        """What they have cost beside the shares' price."""
+        ...
 
     @property
     def vector(self) -> list[float]:
@@ -71,7 +76,7 @@ class Engine(Protocol):
 
 
 class Trading:
-    """An account on a tape."""
+    """An account on a tape; its attributes are those of an `Engine`."""
 
     def __init__(self, tape: Tape, terms: Terms, funds: Funds, day: int = 0) -> None:
         self.day = day
@@ -155,7 +160,9 @@ def ranked(orders: Sequence[float]) -> Sequence[int]:
 
 def ranked_by_numpy(orders: Sequence[float]) -> Sequence[int]:
     """The same, but equal ones as numpy leaves them on this processor."""
-    return np.argsort(np.clip(orders, -LARGEST_ORDER, LARGEST_ORDER).astype(int)).tolist()
+    whole = np.clip(orders, -LARGEST_ORDER, LARGEST_ORDER).astype(int)
+    places: list[int] = np.argsort(whole).tolist()
+    return places
 
 
 def worth(vector: Sequence[float], stocks: int) -> float:
