@@ -1,0 +1,175 @@
+"""The board that a server holds for each session."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Literal
+from uuid import uuid4
+
+from pydantic import Field, model_validator
+from typing_extensions import Self
+
+from connect4_env.board import Board
+from connect4_env.models import Connect4Action, Connect4Observation, Connect4State
+from connect4_env.opponents import OPPONENTS
+from openenv import Environment, Options, errors
+
+Opponent = Literal["none", "random", "search"]
+
+SEED_BITS = 31
+GAME_OVER = "the game is over and stays as it is; reset() begins the next one"
+LOSE_REWARD = -1.0
+
+
+class Connect4Options(Options, variables="CONNECT4_"):
+    """The options of a game.
+
+    Attributes:
+        opponent: `none`, the client plays both sides in turn; `random`; `search`, which looks
+            `depth` moves ahead.
+        plays_first: whether the client begins, against an opponent.
+        depth: how many moves ahead `search` looks.
+        illegal_move: `lose`, a column that is full or none loses the game; `refuse`, nothing moves.
+    """
+
+    opponent: Opponent = "none"
+    plays_first: bool = True
+    depth: int = Field(default=4, ge=1, le=6)
+    illegal_move: Literal["lose", "refuse"] = "lose"
+
+    @model_validator(mode="after")
+    def _has_a_first_player(self) -> Self:
+        if self.opponent == "none" and not self.plays_first:
+            raise ValueError("plays_first=False needs an opponent that plays first")
+        return self
+
+
+class Connect4Environment(Environment[Connect4Action, Connect4Observation, Connect4State]):
+    """A game of Connect Four: 1 for a win, -1 for a loss, else 0.
+
+    Args:
+        options: what holds for every game unless `reset` says otherwise; by default what the
+            variables `CONNECT4_...` say.
+        opponent: that option alone.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+    REQUIRES_RESET = False  # a step after the end is answered here, with the last board
+
+    def __init__(
+        self, options: Connect4Options | None = None, opponent: Opponent | None = None
+    ) -> None:
+        super().__init__()
+        defaults = options or Connect4Options.from_variables()
+        self._defaults = defaults.updated({"opponent": opponent})
+        self._options = self._defaults
+        self._seeds = random.Random()
+        self._chance = random.Random()
+        self._board: Board | None = None
+        self._forfeit_to: int | None = None
+        self._opponent_column: int | None = None
+        self._state = Connect4State()
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, **options: Any
+    ) -> Connect4Observation:
+        """Begins a game; an opponent that plays first has made its move.
+
+        Raises:
+            errors.InvalidRequest: an option is unknown or impossible; the running game goes on.
+        """
+        chosen = self._options = self._defaults.updated(options)
+        if seed is None:
+            seed = self._seeds.getrandbits(SEED_BITS)
+        else:
+            self._seeds = random.Random(f"games after {seed}")
+        self._chance = random.Random(f"opponent {seed}")
+        board = self._board = Board()
+        self._forfeit_to = self._opponent_column = None
+        self._state = Connect4State(
+            episode_id=episode_id or str(uuid4()), seed=seed, opponent=chosen.opponent
+        )
+        if not chosen.plays_first:
+            self._answer(board)
+        return self._observe(board)
+
+    def step(
+        self, action: Connect4Action, timeout_s: float | None = None, **kwargs: Any
+    ) -> Connect4Observation:
+        """Makes a move, and lets the opponent answer it.
+
+        Raises:
+            errors.ResetRequired: no game has begun yet.
+        """
+        board = self._running()
+        if self._winner(board) is not None:
+            return self._observe(board, error=GAME_OVER)
+        self._state.step_count += 1
+        if action.column not in board.legal:
+            return self._illegal(board, action.column)
+        mover = board.player
+        board.play(action.column)
+        if board.winner is None:
+            self._answer(board)
+        return self._observe(board, reward=float(mover * (board.winner or 0)))
+
+    @property
+    def state(self) -> Connect4State:
+        """Where the game stands."""
+        if self._board is None:
+            return self._state
+        changed = {
+            "board": self._board.rows(),
+            "next_player": self._board.player,
+            "winner": self._winner(self._board),
+        }
+        return self._state.model_copy(update=changed)
+
+    def render_web(self) -> dict[str, Any]:
+        """What a page needs to draw the game: the stones, who is next, and the legal columns."""
+        board = self._running()
+        return {
+            "kind": "stones",
+            "board": board.rows(),
+            "next_player": board.player,
+            "winner": self._winner(board),
+            "controls": board.legal if self._winner(board) is None else [],
+        }
+
+    def _running(self) -> Board:
+        if self._board is None:
+            raise errors.ResetRequired("no game has begun yet; call reset() first")
+        return self._board
+
+    def _winner(self, board: Board) -> int | None:
+        """Who has won, also by an illegal move of the other; 0 for a draw."""
+        return board.winner if self._forfeit_to is None else self._forfeit_to
+
+    def _answer(self, board: Board) -> None:
+        if (opponent := OPPONENTS.get(self._options.opponent)) is not None:
+            self._opponent_column = opponent(board, self._chance, self._options.depth)
+            board.play(self._opponent_column)
+
+    def _illegal(self, board: Board, column: int) -> Connect4Observation:
+        legal = ", ".join(map(str, board.legal))
+        error = f"column {str(column)[:20]} is full or none; legal are {legal}"
+        if self._options.illegal_move == "refuse":
+            return self._observe(board, error=error)
+        self._forfeit_to = -board.player
+        return self._observe(board, LOSE_REWARD, error=f"{error}; the game is lost")
+
+    def _observe(self, board: Board, reward: float = 0.0, **metadata: Any) -> Connect4Observation:
+        winner = self._winner(board)
+        turn = f"{'.XO'[board.player]} to move"
+        ending = "draw" if winner == 0 else f"{'.XO'[winner or 0]} wins"
+        return Connect4Observation(
+            done=winner is not None,
+            reward=reward,
+            metadata={"next_player": board.player, "seed": self._state.seed, **metadata},
+            board=board.rows(),
+            legal_actions=board.legal if winner is None else [],
+            next_player=board.player,
+            winner=winner,
+            opponent_column=self._opponent_column,
+            text=f"{board.text()}\n{turn if winner is None else ending}",
+        )
