@@ -10,9 +10,6 @@ from coding_env.server.smolagents_executor import SmolagentsExecutor
 from coding_env.server.workshop import NO_TOOLS, Tools, executor
 from openenv.executor import CodeResult, ExecutorLimits
 
-SEEDING_S = 60.0
-"""How long it may take: a process begins with it, on a machine that may be busy."""
-
 
 class Interpreter(Protocol):
     """Runs pieces of code one after the other, and remembers what they define."""
@@ -32,11 +29,11 @@ class Interpreter(Protocol):
 
 
 class SandboxedInterpreter:
-    """Python in a sandbox, whose global random generators are seeded.
+    """Python in a sandbox.
 
     Args:
         options: its limits.
-        seed: of Python's generator, and of numpy's if numpy is preloaded.
+        seed: of Python's global random generator, and of numpy's if numpy is preloaded.
         tools: functions that the code may call by these names.
 
     Raises:
@@ -45,11 +42,10 @@ class SandboxedInterpreter:
     """
 
     def __init__(self, options: CodingOptions, seed: int, tools: Tools) -> None:
-        self._seeding = _seeding(options, seed)
         self._configuration = _configuration(options)
         self._executor = executor(tools, **self._configuration)
         try:
-            self._seed()
+            self._executor.reset(seed=seed)
         except BaseException:
             self.close()
             raise
@@ -60,27 +56,19 @@ class SandboxedInterpreter:
         return self._executor.sandbox
 
     def run(self, code: str, *, timeout_s: float | None = None) -> CodeResult:
-        """Runs a piece of code; an interpreter that does not survive it is replaced at once."""
-        result = self._executor.run(code, timeout_s=timeout_s)
-        if result.restarted:
-            self._seed()
-        return result
+        """Runs a piece of code."""
+        return self._executor.run(code, timeout_s=timeout_s)
 
     def renew(self, options: CodingOptions, seed: int) -> bool:
         """A fresh process, which takes less time than another interpreter."""
         if options.executor == "smolagents" or _configuration(options) != self._configuration:
             return False
-        self._seeding = _seeding(options, seed)
-        self._executor.reset()
-        self._seed()
+        self._executor.reset(seed=seed)
         return True
 
     def close(self) -> None:
         """Ends it."""
         self._executor.close()
-
-    def _seed(self) -> None:
-        self._executor.run(self._seeding, timeout_s=SEEDING_S)
 
 
 def interpreter(options: CodingOptions, seed: int, tools: Tools = NO_TOOLS) -> Interpreter:
@@ -109,15 +97,3 @@ def _configuration(options: CodingOptions) -> dict[str, Any]:
         "preload": options.preload,
         "isolation": options.isolation,
     }
-
-
-def _seeding(options: CodingOptions, seed: int) -> str:
-    """Code that seeds the generators which the episode's code can reach."""
-
-    def is_allowed(module: str) -> bool:
-        return options.imports is None or module in options.imports
-
-    lines = ["import random", f"random.seed({seed})", "del random"] * is_allowed("random")
-    if "numpy" in options.preload and is_allowed("numpy"):
-        lines += ["import numpy", f"numpy.random.seed({seed % 2**32})", "del numpy"]
-    return "\n".join(lines)
