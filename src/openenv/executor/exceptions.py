@@ -29,9 +29,11 @@ def exit_code_of(error: BaseException) -> int:
 def fault_of(error: BaseException) -> Fault | None:
     """What is told of an exception; `None` of a program's own end."""
     if isinstance(error, SystemExit):
-        message = "" if isinstance(error.code, int | None) else f"{_text(error.code)}\n"
-        code = exit_code_of(error)
-        return Fault("SystemExit", str(code), None, message) if code else None
+        if not exit_code_of(error):
+            return None
+        message = cut(_text(error.code), TEXT_BYTES - 1)[0]
+        printed = "" if isinstance(error.code, int) else f"{message}\n"
+        return Fault("SystemExit", message, None, printed)
     told = TracebackException(type(error), error, error.__traceback__, compact=True)
     line = next((f.lineno for f in reversed(told.stack) if f.filename.startswith(FILE)), None)
     if line is None and isinstance(error, SyntaxError):

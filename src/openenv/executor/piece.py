@@ -31,7 +31,8 @@ class Piece:
         Raises:
             SyntaxError, ValueError, MemoryError, RecursionError: it is no Python.
         """
-        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        lines = [f"{line}\n" for line in text.splitlines()]  # all end so: else carets are misplaced
+        linecache.cache[name] = len(text), None, lines, name
         tree = cast(ast.Module, compile(text, name, "exec", _PARSED, dont_inherit=True))
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):

@@ -1,0 +1,37 @@
+"""Tracebacks: they look as Python's do, and fit."""
+
+import pytest
+
+from openenv.executor import ExecutorLimits, PythonExecutor
+
+
+@pytest.mark.parametrize("ending", ["", "\n"])
+def test_carets_are_below_what_they_point_at(ending: str) -> None:
+    with PythonExecutor(limits=ExecutorLimits(timeout_s=60)) as executor:
+        error = executor.run(f"def f(r):\n    return 3 * r + 1{ending}")
+        error = executor.run(f"f(None){ending}")
+    lines = error.stderr.splitlines()
+    at = lines.index("    return 3 * r + 1")
+    if "~" in lines[at + 1]:  # not before Python 3.11
+        assert lines[at + 1].rstrip() == "           ~~^~~"
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "message"),
+    [
+        ("3", 3, "3"),
+        ("'bye'", 1, "bye"),
+        ("'z' * 100_000", 1, "z" * 8191),
+        ("'ü' * 9_000", 1, None),
+    ],
+)
+def test_what_a_program_says_at_its_end_is_told(
+    code: str, exit_code: int, message: str | None
+) -> None:
+    with PythonExecutor(limits=ExecutorLimits(timeout_s=60)) as executor:
+        result = executor.run(f"raise SystemExit({code})")
+        assert executor.run("1").value == "1"
+    assert result.exit_code == exit_code
+    assert result.error is not None
+    assert result.error.message == message or message is None
+    assert result.stderr == ("" if code == "3" else f"{result.error.message}\n")
