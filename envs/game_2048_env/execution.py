@@ -106,6 +106,7 @@ class StrategyRunner:
     def __init__(self) -> None:
         self._executor: PythonExecutor | None = None
         self._referee: _Referee | None = None
+        self._is_closed = False
 
     def run(self, code: str, game: GameBoard, timeout_s: float) -> StrategyResult:
         """Lets a strategy play a running game to its end.
@@ -116,6 +117,9 @@ class StrategyRunner:
             code: the strategy.
             game: what it plays.
             timeout_s: the time it has for all its moves.
+
+        Raises:
+            ExecutorFailed: there is no interpreter; the game is as it was.
         """
         referee, score_before = _Referee(game), game.score
         try:
@@ -133,10 +137,10 @@ class StrategyRunner:
         return referee.result(score_before)
 
     def close(self) -> None:
-        """Ends the interpreter, in the middle of a strategy if need be."""
-        executor, self._executor = self._executor, None
-        if executor is not None:
-            executor.close()
+        """Ends the interpreter, in the middle of a strategy if need be, and for good."""
+        self._is_closed = True
+        if self._executor is not None:
+            self._executor.close()
 
     def _fresh(self) -> PythonExecutor:
         """An executor that has seen no strategy."""
@@ -152,6 +156,8 @@ class StrategyRunner:
             imports=sys.stdlib_module_names,
             tools={"_answer": self._answer},
         )
+        if self._is_closed:  # while it was made: `close` has not seen it
+            self._executor.close()
         return self._executor
 
     def _answer(self, answer: object) -> list[list[int]] | None:

@@ -85,7 +85,7 @@ class Arena:
 
     def text(self) -> str:
         """The field in lines: `#` wall, `.` empty, `*` fruit, `H` head, `o` body and tail."""
-        return "\n".join("".join(".#*oHo"[cell] for cell in row) for row in self.grid)
+        return "\n".join("".join(map(".#*oHo".__getitem__, row)) for row in self.grid)
 
     def _eat(self) -> float:
         self.eaten += 1

@@ -20,6 +20,8 @@ from game_2048_env.server.options import Game2048Options
 from game_2048_env.server.rewards import success_reward
 from openenv import Environment, errors
 
+SHARE_OF_PATIENCE = 0.8
+"""The part of a caller's patience that a strategy may use up; the rest is for the answer."""
 GAME_OVER = "the game is over and stays as it is; reset() begins the next one"
 
 
@@ -78,7 +80,6 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
         game = self._running_game()
         if self._is_over(game):
             return self._observe(game, error=GAME_OVER)
-        self._steps += 1
         if action.move is not None:
             return self._move(game, parse_move(action.move))
         return self._played(game, self._run(game, action, timeout_s))
@@ -90,11 +91,11 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
         game = self._running_game()
         if action.strategy is None or self._is_over(game):
             return self.step(action, timeout_s)
-        self._steps += 1
         try:
             result = await asyncio.to_thread(self._run, game, action, timeout_s)
         except asyncio.CancelledError:  # nobody waits for it any more
             self._runner.close()
+            self._runner = StrategyRunner()
             raise
         return self._played(game, result)
 
@@ -148,6 +149,7 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
 
     def _move(self, game: GameBoard, move: Move) -> Game2048Observation:
         legal = game.legal_moves
+        self._steps += 1
         self._strategy = None
         points = game.play(move)
         reward = float(points) if self._options.reward == "score" else success_reward(game.state())
@@ -160,10 +162,11 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
         self, game: GameBoard, action: Game2048Action, timeout_s: float | None
     ) -> StrategyResult:
         limit = self._options.strategy_timeout_s
-        within_s = limit if timeout_s is None else min(limit, timeout_s)
+        within_s = limit if timeout_s is None else min(limit, SHARE_OF_PATIENCE * timeout_s)
         return self._runner.run(action.strategy or "", game, within_s)
 
     def _played(self, game: GameBoard, result: StrategyResult) -> Game2048Observation:
+        self._steps += 1
         self._strategy = result
         by_score = self._options.reward == "score"
         reward = float(result.score) if by_score else success_reward(result.reason)

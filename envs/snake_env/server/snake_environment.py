@@ -27,8 +27,8 @@ class SnakeOptions(Options, variables="SNAKE_"):
         planes: whether observations have their `observation` for a network: 13 kB of JSON.
     """
 
-    height: int = Field(default=20, ge=6, le=64)
-    width: int = Field(default=20, ge=6, le=64)
+    height: int = Field(default=20, ge=6, le=32)
+    width: int = Field(default=20, ge=6, le=32)
     fruits: int = Field(default=1, ge=1, le=8)
     max_steps: int = Field(default=1000, ge=1)
     planes: bool = True

@@ -17,7 +17,8 @@ from game_2048_env import (
 )
 from game_2048_env.server.app import app
 from game_2048_env.server.game_2048_environment import Game2048Environment
-from openenv import local
+from openenv import Limits, create_app, errors, local
+from openenv.executor import ExecutorFailed
 from openenv.testing import serving
 
 PATIENCE_S = 60.0
@@ -307,3 +308,34 @@ async def test_others_play_on_while_a_strategy_runs_and_closing_ends_it() -> Non
             assert [result.done for result in results] == [False] * 12
             assert not running.done()
             running.cancel()
+
+
+@pytest.mark.timeout(60)
+def test_a_server_that_gives_up_a_step_ends_the_strategy() -> None:
+    impatient = create_app(Game2048Environment, limits=Limits(step_timeout=1.0))
+    with serving(impatient) as url, Game2048Env(base_url=url).sync() as game:
+        game.reset(seed=1, strategy_timeout_s=PATIENCE_S)
+        with pytest.raises(errors.StepTimeout):
+            game.step(act(strategy("while True: pass")))
+    assert execute(DOWN).reason == "stuck"
+
+
+def test_a_runner_that_was_closed_runs_nothing() -> None:
+    runner = StrategyRunner()
+    runner.close()
+    game = GameBoard(seed=1)
+    before = game.board()
+    with pytest.raises(ExecutorFailed, match="closed"):
+        runner.run(DOWN, game, PATIENCE_S)
+    assert (game.board(), game.state()) == (before, "ongoing")
+    runner.close()
+
+
+def test_an_interpreter_that_cannot_be_had_costs_no_step() -> None:
+    environment = Game2048Environment()
+    before = environment.reset(seed=1)
+    environment.close()
+    with pytest.raises(ExecutorFailed):
+        environment.step(act(DOWN))
+    assert environment.state.step_count == 0
+    assert environment.step(press("S")).score == before.score == 0

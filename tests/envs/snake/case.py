@@ -29,7 +29,7 @@ CASE = Case(
     ),
     bad_resets=(
         {"height": 5},
-        {"width": 65},
+        {"width": 33},
         {"fruits": 0},
         {"fruits": 9},
         {"max_steps": 0},
