@@ -13,7 +13,7 @@ import numpy as np
 from finrl_env.options import FinRLOptions
 from finrl_env.tape import Tape
 from finrl_env.trading import Funds, Terms
-from openenv import needs
+from openenv import InvalidRequest, needs
 
 QUIET = 10**9
 
@@ -40,6 +40,10 @@ class FinRLEngine:
     """
 
     def __init__(self, tape: Tape, terms: Terms, funds: Funds, options: FinRLOptions) -> None:
+        if not tape.indicators:
+            raise InvalidRequest(
+                "FinRL's engine needs an indicator in tech_indicator_list, got none"
+            )
         made, pandas = stock_trading_env()
         stocks, names = len(tape.tickers), list(tape.indicators)
         self._env = made(

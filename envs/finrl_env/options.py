@@ -141,7 +141,7 @@ class FinRLOptions(Options, variables="FINRL_"):
         Raises:
             InvalidRequest: one is unknown, wrong, or the server's own.
         """
-        if refused := sorted(SERVER_ONLY & asked.keys()):
+        if refused := sorted(name for name in SERVER_ONLY if asked.get(name) is not None):
             raise InvalidRequest(
                 f"reset does not take {', '.join(refused)}: who runs the server sets "
                 f"{', '.join(self.variable(name) for name in refused)} there"

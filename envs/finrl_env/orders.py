@@ -116,8 +116,10 @@ def _funds_left(options: FinRLOptions, stocks: int) -> Funds:
             f"{2 * stocks + 1}"
         )
     cash, shares = previous[0], tuple(previous[stocks + 1 : 2 * stocks + 1])
-    if not 0 <= cash <= 1e15 or not all(0 <= held <= 1e9 and held % 1 == 0 for held in shares):
+    whole = all(0 <= held <= 1e9 and held % 1 == 0 for held in shares)
+    if not whole or not 0 <= cash <= 1e15 or not any([cash, *shares]):
         raise InvalidRequest(
-            "previous_state must begin with cash from 0, and hold whole numbers of shares from 0"
+            "previous_state must begin with cash from 0, hold whole numbers of shares from 0, and "
+            "not be of an account with neither"
         )
     return Funds(cash, shares)
