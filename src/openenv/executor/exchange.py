@@ -17,6 +17,9 @@ from openenv.executor.wire import Call, Frames, Kind, Nonsense, Outcome, Ready, 
 CHUNK_BYTES = 1 << 16
 FLOOD_BYTES = 64 << 20
 """Who prints so much more than is kept is ended: reading it would keep the caller busy."""
+CALM_AFTER = 1000
+CALM_S = 0.001
+"""Who makes the caller look so often is waited for a bit each time: more comes at once then."""
 
 _Body = TypeVar("_Body", Ready, Call, Outcome)
 _KINDS = {Ready: Kind.READY, Call: Kind.CALL, Outcome: Kind.OUTCOME}
@@ -28,6 +31,7 @@ class Loss(Enum):
     TIMEOUT = "its time was over"
     DEATH = "the interpreter died"
     NONSENSE = "the interpreter sent something that is no answer"
+    PESTERING = "it went on calling tools when it was told to stop"
     FLOOD = f"it printed more than {FLOOD_BYTES >> 20} MiB"
 
 
@@ -106,6 +110,7 @@ class Exchange:
         self._until = until
         self._frames = Frames(most)
         self._outbox = memoryview(b"")
+        self._looks = 0
         self.stdout = Capture(interpreter.stdout, kept)
         self.stderr = Capture(interpreter.stderr, kept)
         self._captures = {
@@ -156,7 +161,7 @@ class Exchange:
                 capture.drain()
 
     def _next(self) -> tuple[int, bytes]:
-        """The next frame; none is taken before all is sent, so that answers cannot heap up."""
+        """The next frame, after all is sent."""
         while True:
             try:
                 frame = None if self._outbox else self._frames.take()
@@ -171,6 +176,9 @@ class Exchange:
         left = self.left_s
         if left <= 0:
             raise Lost(Loss.TIMEOUT)
+        self._looks += 1
+        if self._looks > CALM_AFTER:
+            time.sleep(CALM_S)
         for descriptor, event in self._poll.poll(math.ceil(left * 1000)):
             if (capture := self._captures.get(descriptor)) is None:
                 self._turn(event)
@@ -200,16 +208,14 @@ class Exchange:
 
     def _flush(self) -> None:
         """Sends as much as there is room for; polling goes on until that is all."""
-        was_waiting = len(self._outbox)
         try:
             self._outbox = self._outbox[self._line.send(self._outbox) :]
         except BlockingIOError:
             pass
         except OSError:
             raise Lost(Loss.DEATH) from None
-        events = select.POLLIN | (select.POLLOUT if self._outbox else 0)
-        if was_waiting:
-            self._poll.modify(self._line, events)
+        # Until all is sent nothing is read, so that answers cannot heap up.
+        self._poll.modify(self._line, select.POLLOUT if self._outbox else select.POLLIN)
 
 
 def _expect(said: bool) -> None:

@@ -169,4 +169,5 @@ def _variables() -> dict[str, str]:
 
 
 atexit.register(Foundry.stop_all)
-os.register_at_fork(after_in_child=Foundry.forget_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Foundry.forget_all)

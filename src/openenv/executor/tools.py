@@ -61,13 +61,16 @@ class Tools:
         Raises:
             Lost: there is none in time, or none is wanted any more.
         """
+        self._left -= 1
+        if self._left < -self._limits.tool_calls:
+            raise Lost(Loss.PESTERING)
         answer = self._refusal(call) or self._call(call, patience_s)
         return encode(Kind.ANSWER, answer)
 
     def _refusal(self, call: Call) -> Answer | None:
         if call.tool not in self._functions:
             return _failed(NameError, f"there is no tool {call.tool!r}")
-        if self._left <= 0:
+        if self._left < 0:
             limit = self._limits.tool_calls
             return _failed(RuntimeError, f"this code has called tools {limit} times, the limit")
         if len(call.arguments) > self._limits.tool_bytes:
@@ -81,7 +84,6 @@ class Tools:
         return None
 
     def _call(self, call: Call, patience_s: float) -> Answer:
-        self._left -= 1
         answers = self._answers = SimpleQueue()
         self._thread = threading.Thread(
             target=lambda: answers.put(self._answer(call)),

@@ -10,7 +10,6 @@ from openenv.executor.limits import ExecutorLimits
 from openenv.executor.result import Artefact, CodeError, CodeResult
 from openenv.executor.wire import Fault, Found, Outcome, cut
 from openenv.runtime.offspring import Death
-from openenv.runtime.sandbox import OUT_OF_MEMORY
 
 TIMED_OUT = 124
 KILLED = 137
@@ -52,7 +51,7 @@ def of_loss(loss: Loss, exchange: Exchange, death: Death | None, patience: float
         exit_code=code,
         error=error,
         timed_out=loss is Loss.TIMEOUT,
-        out_of_memory=death is not None and death.why.startswith(OUT_OF_MEMORY),
+        out_of_memory=death is not None and death.is_for_memory,
         truncated=tuple(name for name, is_cut in cuts.items() if is_cut),
     )
 

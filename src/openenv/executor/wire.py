@@ -15,6 +15,7 @@ import msgspec
 HEADER = struct.Struct("!BI")
 OVERHEAD_BYTES = 1 << 16
 """What a frame may hold besides that which has a limit of its own."""
+MOST_FOUND = 10_000
 TEXT_BYTES = 8192
 """Of a traceback, and of an exception's message."""
 
@@ -103,8 +104,8 @@ class Outcome(msgspec.Struct, forbid_unknown_fields=True):
     exit_code: Annotated[int, msgspec.Meta(ge=0, le=255)] = 0
     value: str | None = None
     fault: Fault | None = None
-    found: list[Found] = []
-    truncated: list[str] = []
+    found: Annotated[list[Found], msgspec.Meta(max_length=MOST_FOUND)] = []
+    truncated: Annotated[list[_Text], msgspec.Meta(max_length=MOST_FOUND)] = []
     out_of_memory: bool = False
     exhausted: bool = False
 

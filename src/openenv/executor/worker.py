@@ -9,7 +9,6 @@ import io
 import math
 import os
 import random
-import resource
 import signal
 import sys
 import threading
@@ -25,6 +24,7 @@ from openenv.executor.names import namespace, restrict
 from openenv.executor.piece import Piece, shown
 from openenv.executor.wire import (
     HEADER,
+    MOST_FOUND,
     TEXT_BYTES,
     Answer,
     Call,
@@ -135,7 +135,8 @@ class Worker:
         self._order = order
         self._line = line
         self._standard = tuple(_kept(descriptor) for descriptor in range(3))
-        self._finder = Finder(os.getcwd(), order.limits.artefacts, order.limits.artefact_bytes)
+        most = min(order.limits.artefacts, MOST_FOUND)
+        self._finder = Finder(os.getcwd(), most, order.limits.artefact_bytes)
         self._names = namespace(order.tools, line.ask)
         self._builtins = dict(builtins.__dict__)
         self._modules = dict(sys.modules)
@@ -255,7 +256,11 @@ def _seed(seed: int) -> None:
 
 
 def _is_shown(entry: str) -> bool:
-    return bool(entry) and os.access(entry, os.R_OK)
+    try:
+        os.scandir(entry or "/nowhere").close()
+    except OSError:
+        return False
+    return True
 
 
 def _kept(descriptor: int) -> int:
@@ -280,6 +285,6 @@ def _fault(error: BaseException) -> Fault | None:
 def _resident_bytes() -> float:
     try:
         with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * resource.getpagesize()
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:  # then there is want of more than memory
         return math.inf

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from openenv.runtime.link import Link
 from openenv.runtime.stderr import Stderr
 
+OUT_OF_MEMORY = "its memory limit"
+"""How the reason of a death begins that want of memory has caused."""
+
 
 @dataclass(frozen=True)
 class Death:
@@ -23,6 +26,11 @@ class Death:
 
     code: int
     why: str = ""
+
+    @property
+    def is_for_memory(self) -> bool:
+        """Whether it wanted more memory than it may have."""
+        return self.why.startswith(OUT_OF_MEMORY)
 
     @property
     def cause(self) -> str:

@@ -23,13 +23,12 @@ from openenv.runtime.confine import (
     probe,
     sweep,
 )
+from openenv.runtime.offspring import OUT_OF_MEMORY
 from openenv.runtime.plan import Plan
 
 logger = logging.getLogger("openenv.sessions")
 
 LEAST_MEMORY = 16 << 20
-OUT_OF_MEMORY = "its memory limit"
-"""How the reason of a death begins that want of memory has caused."""
 
 
 @dataclass(frozen=True)
