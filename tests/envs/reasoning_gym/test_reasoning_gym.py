@@ -1,0 +1,230 @@
+"""Questions, answers, scores, sequences, and what may not be told too early."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("reasoning_gym", reason="pip install -e 'envs/reasoning_gym_env[dev]'")
+
+import numpy as np
+import reasoning_gym  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+from openenv import InvalidRequest, create_app, errors
+from openenv.testing import serving
+from reasoning_gym_env import ReasoningGymAction, ReasoningGymEnv, ReasoningGymObservation
+from reasoning_gym_env.server import ReasoningGymEnvironment
+from reasoning_gym_env.server.options import ReasoningGymOptions
+from reasoning_gym_env.server.questions import Question, names, plain
+
+QUICK = [
+    "ab",
+    "base_conversion",
+    "caesar_cipher",
+    "coin_flip",
+    "gcd",
+    "maze",
+    "n_queens",
+    "tsumego",
+]
+
+
+def reply(env: ReasoningGymEnvironment, answer: str) -> ReasoningGymObservation:
+    """One step."""
+    return env.step(ReasoningGymAction(answer=answer))
+
+
+def test_a_right_answer_pays_one() -> None:
+    env = ReasoningGymEnvironment()
+    asked = env.reset()
+    assert (asked.reward, asked.done, asked.score) == (0.0, False, None)
+    assert asked.question and asked.text == asked.question
+    entry = reasoning_gym.create_dataset("leg_counting", seed=42, size=1000)[0]
+    assert asked.question == entry["question"]
+    seen = reply(env, entry["answer"])
+    assert (seen.reward, seen.score, seen.done) == (1.0, 1.0, True)
+    assert seen.correct_answer == entry["answer"]
+    assert seen.dataset_metadata == plain(entry["metadata"])
+    assert seen.text.endswith(f"score 1, answer {entry['answer']}")
+
+
+def test_a_wrong_answer_pays_nothing() -> None:
+    env = ReasoningGymEnvironment()
+    env.reset()
+    seen = reply(env, "none")
+    assert (seen.reward, seen.score, seen.done) == (0.0, 0.0, True)
+    assert "error" not in seen.metadata
+
+
+def test_an_answer_in_part_pays_in_part() -> None:
+    env = ReasoningGymEnvironment()
+    env.reset()
+    seen = reply(env, f"It is {Question(ReasoningGymOptions(), 42).answer}.")
+    assert seen.reward == seen.score
+    assert 0 < (seen.reward or 0) < 1
+
+
+def test_an_answer_that_a_scorer_fails_at_is_worth_nothing() -> None:
+    env = ReasoningGymEnvironment(dataset_name="prime_factorization")
+    env.reset(seed=1)
+    seen = reply(env, "abc")
+    assert (seen.reward, seen.score, seen.done) == (0.0, 0.0, True)
+    assert "ValueError" in seen.metadata["error"]
+    assert seen.correct_answer
+
+
+def test_the_answer_is_hidden_until_it_is_given() -> None:
+    env = ReasoningGymEnvironment(dataset_name="caesar_cipher")
+    for seed in range(10):
+        answer = Question(ReasoningGymOptions(dataset_name="caesar_cipher"), seed).answer
+        asked = env.reset(seed=seed)
+        assert (asked.correct_answer, asked.dataset_metadata) == (None, None)
+        everything = asked.model_dump_json() + env.state.model_dump_json() + str(env.render_web())
+        assert answer and answer not in everything
+        assert answer in reply(env, "?").model_dump_json()
+        assert answer not in env.state.model_dump_json()
+
+
+def test_a_second_answer_changes_nothing() -> None:
+    env = ReasoningGymEnvironment()
+    env.reset()
+    first = reply(env, "wrong")
+    again = reply(env, first.correct_answer or "")
+    assert (again.reward, again.score, again.done) == (0.0, 0.0, True)
+    assert "reset()" in again.metadata["error"]
+    assert env.state.step_count == 1
+
+
+def test_an_answer_before_the_first_question_is_refused() -> None:
+    env = ReasoningGymEnvironment()
+    with pytest.raises(errors.ResetRequired):
+        reply(env, "5")
+    assert (env.state.dataset_name, env.render_web()) == ("leg_counting", {})
+
+
+def test_resets_go_through_the_sequence_and_around() -> None:
+    env = ReasoningGymEnvironment(dataset_name="gcd", size=3, seed=10)
+    asked = [env.reset() for _ in range(4)]
+    assert [seen.metadata["index"] for seen in asked] == [0, 1, 2, 0]
+    assert [seen.metadata["seed"] for seen in asked] == [10, 11, 12, 10]
+    dataset = reasoning_gym.create_dataset("gcd", seed=10, size=3)
+    assert [seen.question for seen in asked[:3]] == [entry["question"] for entry in dataset]
+    assert asked[3].question == asked[0].question
+
+
+def test_a_seed_counts_without_a_dataset_s_name() -> None:
+    env = ReasoningGymEnvironment()
+    questions = [env.reset(seed=seed).question for seed in (1, 2, 1)]
+    assert questions[0] == questions[2] != questions[1]
+    later = env.reset()
+    assert later.metadata["seed"] == 2
+    assert later.question == questions[1]
+
+
+def test_a_dataset_is_kept_until_another_is_asked_for() -> None:
+    env = ReasoningGymEnvironment()
+    env.reset(dataset_name="gcd", dataset_config={"max_numbers": 2}, seed=5, size=10)
+    assert "Greatest Common Divisor" in (env.reset().question or "")
+    assert (env.state.dataset_name, env.state.index, env.state.seed) == ("gcd", 1, 6)
+    same = env.reset(dataset_name="gcd", dataset_config={"max_numbers": 2})
+    assert same.metadata["index"] == 2
+    other = env.reset(dataset_name="lcm")
+    assert (other.metadata["index"], env.state.dataset_name) == (0, "lcm")
+
+
+def test_a_mixture_asks_of_all_its_datasets() -> None:
+    specs = [
+        {"name": "gcd", "weight": 1},
+        {"name": "lcm", "weight": 1, "config": {"max_numbers": 2}},
+    ]
+    env = ReasoningGymEnvironment()
+    env.reset(dataset_specs=specs, seed=1, size=50)
+    asked = {(env.reset().question or "").split("(")[0] for _ in range(30)}
+    assert len(asked) == 2
+    assert env.state.dataset_name == "composite"
+    assert reply(env, "5").dataset_metadata["source_dataset"] in {"gcd", "lcm"}  # type: ignore[index]
+
+
+def test_options_come_from_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REASONING_GYM_DATASET_NAME", "gcd")
+    monkeypatch.setenv("REASONING_GYM_DATASET_CONFIG", '{"max_numbers": 2}')
+    monkeypatch.setenv("REASONING_GYM_SEED", "7")
+    env = ReasoningGymEnvironment()
+    assert env.reset().metadata["seed"] == 7
+    assert env.state.dataset_name == "gcd"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"dataset_name": "leg_count"}, "leg_counting"),
+        ({"dataset_name": "composite"}, "it needs some"),
+        ({"dataset_name": "gcd", "dataset_specs": [{"name": "lcm"}]}, "composite"),
+        ({"dataset_config": {"legs": 8}}, "legs"),
+        ({"dataset_config": {"min_animals": -3}}, "min_animals"),
+        ({"size": 0}, "size"),
+        ({"questions": 5}, "no option 'questions'"),
+    ],
+)
+def test_wrong_options_are_refused_and_the_question_stays(
+    options: dict[str, Any], why: str
+) -> None:
+    env = ReasoningGymEnvironment()
+    asked = env.reset(seed=3, episode_id="mine")
+    with pytest.raises(InvalidRequest, match=why):
+        env.reset(**options)
+    assert env.state.episode_id == "mine"
+    assert reply(env, "5").question == asked.question
+    assert env.reset().metadata["seed"] == 4
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_question_follows_from_its_seed_alone(name: str) -> None:
+    options = ReasoningGymOptions(dataset_name=name)
+    before = random.getstate(), str(np.random.get_state(legacy=False))
+    first, again = Question(options, 7), Question(options, 7)
+    assert (first.text, first.answer, first.details) == (again.text, again.answer, again.details)
+    assert first.answer is not None
+    assert first.score(first.answer).value == 1.0
+    assert (random.getstate(), str(np.random.get_state(legacy=False))) == before
+
+
+@pytest.mark.parametrize("name", ["pool_matrix", "list_functions"])
+def test_datasets_that_draw_from_global_generators_are_settled_too(name: str) -> None:
+    options = ReasoningGymOptions(dataset_name=name)
+    random.seed(1)
+    first = Question(options, 7).text
+    random.seed(2)
+    assert Question(options, 7).text == first
+
+
+@pytest.mark.parametrize("answer", ["", "\0", "\u202e", "[[1, 2", "(" * 500, "1/0", "nan", "-inf"])
+def test_absurd_answers_are_scored(answer: str) -> None:
+    for name in (*QUICK, "prime_factorization", "boxnet", "countdown"):
+        score = Question(ReasoningGymOptions(dataset_name=name), 3).score(answer)
+        assert 0.0 <= score.value <= 1.0
+
+
+def test_there_are_a_hundred_datasets() -> None:
+    assert len(names()) > 100
+
+
+def test_details_become_json() -> None:
+    details = {1: (2, {3}), "a": np.int64(4), "b": np.array([[5.0]]), "c": float("nan"), "d": len}
+    assert plain(details) == {"1": [2, [3]], "a": 4, "b": [[5.0]], "c": "nan", "d": str(len)}
+
+
+@pytest.mark.timeout(120)
+def test_an_answer_that_is_a_program_meets_a_sandbox(tmp_path: Path) -> None:
+    mark = tmp_path / "reached"
+    with (
+        serving(create_app(ReasoningGymEnvironment)) as url,
+        ReasoningGymEnv(base_url=url).sync() as env,
+    ):
+        env.reset(dataset_name="spiral_matrix", seed=1)
+        answer = f"[open({str(mark)!r}, 'w').write('x')]"
+        result = env.step(ReasoningGymAction(answer=answer))
+        assert (result.reward, result.done) == (0.0, True)
+        assert env.reset().observation.question
+    assert not mark.exists()
