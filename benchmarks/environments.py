@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     measured: dict[str, Figures] = {}
     for case in chosen:
         print(case.package, file=sys.stderr)
-        measured[case.package] = figures(case, asked.seconds)
+        measured[case.package] = figures(case.to_measure(), asked.seconds)
     compared = [] if asked.no_peer else beside_the_peer(asked.seconds)
     results = {"machine": machine(), "environments": measured, "beside the peer": compared}
     asked.out.mkdir(parents=True, exist_ok=True)

@@ -79,7 +79,7 @@ def measured(case: Case, seconds: float) -> dict[str, list[float]]:
 
 
 def main(package: str, seconds: str) -> None:
-    print(json.dumps(measured(case_of(package), float(seconds))))
+    print(json.dumps(measured(case_of(package).to_measure(), float(seconds))))
 
 
 if __name__ == "__main__":

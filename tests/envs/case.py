@@ -3,7 +3,7 @@
 import os
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +29,7 @@ class Case:
         client: the class of its client, `chess_env:ChessEnv`.
         policy: a legal action, from an observation as JSON with its metadata, done and reward.
         reset: options that make episodes short.
+        measured: options of episodes that are measured, where those are others.
         illegal: well-typed actions against the rules: answered with `metadata["error"]`, and
             nothing moves.
         invalid: actions that are refused (VALIDATION_ERROR); the session lives on.
@@ -47,6 +48,7 @@ class Case:
     reward_range: tuple[float, float]
     needs: tuple[str, ...] = ()
     reset: Json = field(default_factory=dict)
+    measured: Json | None = None
     illegal: tuple[Json, ...] = ()
     invalid: tuple[Json, ...] = ()
     bad_resets: tuple[Json, ...] = ()
@@ -54,6 +56,10 @@ class Case:
     chance: bool = True
     needs_reset: bool = True
     text: str = "text"
+
+    def to_measure(self) -> "Case":
+        """The same with the options of episodes that are measured."""
+        return self if self.measured is None else replace(self, reset=self.measured)
 
     @property
     def environment_class(self) -> Any:

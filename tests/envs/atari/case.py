@@ -18,11 +18,12 @@ CASE = Case(
     policy=policy,
     reset={
         "game_name": "breakout",
-        "obs_type": "grayscale",
+        "obs_type": "ram",  # the few bytes that frames are drawn from
         "repeat_action_probability": 0.25,
         "noop_max": 8,
         "max_num_frames_per_episode": 120,
     },
+    measured={"game_name": "breakout", "obs_type": "rgb", "obs_format": "tensor"},
     illegal=(
         {"action_id": 18},
         {"action_id": -1},
