@@ -55,6 +55,12 @@ class _Referee:
                 self._take(answer)
             return self.game.board() if self.reason is None else None
 
+    def refuse(self, refusal: StrategyRefused) -> None:
+        """Notes that there was no play; the game is as it was."""
+        forbidden = isinstance(refusal, ForbiddenImport)
+        self.reason = "forbidden_import" if forbidden else "refused"
+        self.error = str(refusal)[:_MAX_ERROR]
+
     def stop(self, reason: Reason, error: str) -> None:
         """Ends the play from outside, if it has not ended."""
         with self._turn:
@@ -125,9 +131,7 @@ class StrategyRunner:
         try:
             check_strategy(code)
         except StrategyRefused as refusal:
-            forbidden = isinstance(refusal, ForbiddenImport)
-            referee.reason = "forbidden_import" if forbidden else "refused"
-            referee.error = str(refusal)[:_MAX_ERROR]
+            referee.refuse(refusal)
             return referee.result(score_before)
         self._referee = referee
         seed = random.Random(f"strategies of {game.seed}").getrandbits(32)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 
 MAX_CODE = 20_000
 """The longest code that is taken, in characters."""
 _FENCED = re.compile(r"```[ \t]*(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_PARSING = threading.Lock()
 _HEADER = "def strategy(board):"
 
 
@@ -71,7 +73,8 @@ def _parsed(code: str) -> ast.Module:
     if len(code) > MAX_CODE:
         raise StrategyRefused(f"a strategy has at most {MAX_CODE} characters, got {len(code)}")
     try:
-        with warnings.catch_warnings():  # an odd escape in a text is no fault of the server's
+        # An odd escape in a text is nothing to warn the server of; filters are the whole process's.
+        with _PARSING, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(code, "strategy.py")
     except SyntaxError as error:
