@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 from typing_extensions import Self
 
 from coding_env.hidden_tests import HiddenTests
 from coding_env.models import MAX_CODE
-from openenv import Options
+from openenv import InvalidRequest, Options
 
 
 class CodingOptions(Options, variables="CODING_"):
@@ -64,3 +65,25 @@ class CodingOptions(Options, variables="CODING_"):
                 "smolagents is no sandbox: isolation='strict' needs executor='sandbox'"
             )
         return self
+
+    def for_episode(self, changes: Mapping[str, Any]) -> Self:
+        """These options, as an episode's `reset` wants to change them.
+
+        Raises:
+            InvalidRequest: a change is unknown or wrong, contradicts another, or would leave the
+                code with less of a sandbox than the server has chosen.
+        """
+        told = self.updated(changes)
+        weaker = {
+            "executor": told.executor == "smolagents" != self.executor,
+            "isolation": told.isolation == "best" != self.isolation,
+            "memory_mb": told.memory_mb > self.memory_mb,
+            "preload": not set(told.preload) <= set(self.preload),
+        }
+        for name in (name for name, is_so in weaker.items() if is_so):
+            raise InvalidRequest(
+                f"{name}={getattr(told, name)!r} leaves less of a sandbox than this server gives, "
+                f"which has {getattr(self, name)!r}; to change that, start it with "
+                f"{self.variable(name)}"
+            )
+        return told

@@ -96,10 +96,10 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
             **options: options for this episode.
 
         Raises:
-            InvalidRequest: an option is unknown, wrong, or contradicts another. The running
-                episode goes on.
+            InvalidRequest: an option is unknown, wrong, contradicts another, or would weaken the
+                sandbox. The running episode goes on.
         """
-        told = self._options.updated({"timeout_s": code_timeout_s, **options})
+        told = self._options.for_episode({"timeout_s": code_timeout_s, **options})
         seeds = self._seeds if seed is None else random.Random(f"episodes after {seed}")
         chosen = seeds.getrandbits(SEED_BITS) if seed is None else seed
         self._episode = fresh = self._begin(told, chosen)

@@ -45,6 +45,7 @@ CASE = Case(
         {"executor": "smolagents", "isolation": "strict"},
         {"colour": "white"},
     ),
+    reset={"max_steps": 12},
     steps=20,
     reward_range=(-1.2, 0.1),
 )

@@ -1,5 +1,6 @@
 """What an episode can be told, and what is refused."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -85,6 +86,9 @@ def test_isolation_of_every_wall_or_none(played: Played) -> None:
         ({"tests": "assert ("}, "tests"),
         ({"time_out_s": 5}, "did you mean timeout_s"),
         ({"executor": "smolagents", "isolation": "strict"}, "no sandbox"),
+        ({"executor": "smolagents"}, "CODING_EXECUTOR"),
+        ({"memory_mb": 2048}, "CODING_MEMORY_MB"),
+        ({"preload": ["antigravity"]}, "CODING_PRELOAD"),
     ],
 )
 def test_what_is_refused_leaves_the_episode(
@@ -95,6 +99,25 @@ def test_what_is_refused_leaves_the_episode(
     with pytest.raises(errors.InvalidRequest, match=told):
         coding.reset(**options)
     assert coding.step(CodeAction(code="x")).observation.value == "1"
+
+
+def test_a_server_s_strictness_holds_for_every_episode() -> None:
+    strict = CodingOptions(isolation="strict", preload=("math", "json"))
+    assert strict.for_episode({"preload": ["json"], "memory_mb": 64}).memory_mb == 64
+    with pytest.raises(errors.InvalidRequest, match="CODING_ISOLATION"):
+        strict.for_episode({"isolation": "best"})
+    smolagents = CodingOptions(executor="smolagents")
+    assert smolagents.for_episode({"executor": "sandbox"}).executor == "sandbox"
+
+
+def test_what_is_not_installed_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "smolagents", None)
+    env = PythonCodeActEnv(executor="smolagents")
+    with pytest.raises(ConfigurationError, match=r"pip install 'openenv-coding-env\[smolagents\]'"):
+        env.reset()
+    env.reset(executor="sandbox")
+    assert env.step(CodeAction(code="1")).value == "1"
+    env.close()
 
 
 def test_code_has_a_greatest_length(server: Served) -> None:
