@@ -91,7 +91,7 @@ def test_a_step_after_the_end_changes_nothing(trader: Trader) -> None:
     end = _play(trader, seed=1, **SMALL)[-1]
     after = trader.step(buy(1, 1, 1))
     assert (after.done, after.reward) == (True, 0.0)
-    assert "reset()" in after.metadata["error"]
+    assert "reset()" in after.observation.metadata["error"]
     assert after.observation.state == end.observation.state
     assert trader.state().step_count == 10
 
@@ -116,11 +116,11 @@ def test_an_action_that_is_wrong_trades_nothing(
 ) -> None:
     first = trader.reset(seed=2, **SMALL)
     result = trader.step(FinRLAction(actions=actions))
-    assert told in result.metadata["error"]
+    assert told in result.observation.metadata["error"]
     assert (result.reward, result.done) == (0.0, False)
     assert result.observation.state == first.observation.state
     assert (trader.state().step_count, trader.state().day) == (0, 0)
-    assert "error" not in trader.step(buy(0.1, 0.1, 0.1)).metadata
+    assert "error" not in trader.step(buy(0.1, 0.1, 0.1)).observation.metadata
 
 
 def test_numbers_beyond_one_count_as_one_unless_clipping_is_off(trader: Trader) -> None:
@@ -130,20 +130,20 @@ def test_numbers_beyond_one_count_as_one_unless_clipping_is_off(trader: Trader) 
     trader.reset(clip=False, **options)
     assert trader.step(buy(5.0)).observation.state[2] == 500
     assert trader.step(buy(-1e308)).observation.state[2] == 0
-    assert trader.step(buy(1e308)).metadata["filled"][0] > 5000
+    assert trader.step(buy(1e308)).observation.metadata["filled"][0] > 5000
 
 
 def test_what_was_filled_is_told(trader: Trader) -> None:
     trader.reset(initial_amount=2500)
-    assert trader.step(buy(1.0)).metadata["filled"] == [24.0]
-    assert trader.step(buy(-0.1)).metadata["filled"] == [-10.0]
-    assert trader.step(buy(0.001)).metadata["filled"] == [0.0]
+    assert trader.step(buy(1.0)).observation.metadata["filled"] == [24.0]
+    assert trader.step(buy(-0.1)).observation.metadata["filled"] == [-10.0]
+    assert trader.step(buy(0.001)).observation.metadata["filled"] == [0.0]
 
 
 def test_seeds_make_markets(trader: Trader) -> None:
     one, again, other = (_states(_play(trader, seed=seed, **SMALL)) for seed in (5, 5, 6))
     assert one == again != other
-    assert trader.reset(seed=5, **SMALL).metadata["seed"] == 5
+    assert trader.reset(seed=5, **SMALL).observation.metadata["seed"] == 5
 
 
 def test_a_seed_settles_the_episodes_that_follow(trader: Trader) -> None:
@@ -164,8 +164,8 @@ def test_a_seed_settles_the_episodes_that_follow(trader: Trader) -> None:
 
 def test_metrics_come_at_the_end_and_when_asked_for(trader: Trader) -> None:
     results = _play(trader, seed=3, num_stock_shares=5, **SMALL)
-    assert all("metrics" not in result.metadata for result in results[:-1])
-    told = results[-1].metadata["metrics"]
+    assert all("metrics" not in result.observation.metadata for result in results[:-1])
+    told = results[-1].observation.metadata["metrics"]
     assert told == trader.state().metrics
     assert set(told) == {
         "total_return",

@@ -31,6 +31,14 @@ class Frame:
 class StockTradingEnv:
     """Buys and sells shares without costs; all of FinRL's interface that is used, and no more."""
 
+    day: int
+    hmax: int
+    stock_dim: int
+    initial_amount: float
+    num_stock_shares: list[int]
+    tech_indicator_list: list[str]
+    df: Frame
+
     def __init__(self, **arguments: Any) -> None:
         self.__dict__.update(arguments)
         self.trades, self.cost = 0, 0

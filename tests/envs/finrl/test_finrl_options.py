@@ -89,7 +89,7 @@ def test_a_server_reads_what_its_variables_say(serving: Serving) -> None:
         first = trader.reset(end_date="2020-01-06").observation
         assert (first.state[0], first.date) == (5000.5, "2020-01-01")
         second = trader.step(FinRLAction(actions=[2.0, 1.0, 0.0]))
-        assert second.metadata["filled"] == [14, 7, 0]
+        assert second.observation.metadata["filled"] == [14, 7, 0]
         spent = 14 * first.state[1] + 7 * first.state[2] * 1.5
         assert second.observation.state[0] == pytest.approx(5000.5 - spent)
         last = trader.step(FinRLAction(actions=[0.0, 0.0, 0.0]))
@@ -166,8 +166,9 @@ def test_a_wrong_argument_is_refused() -> None:
 def test_a_reset_reaches_no_files_and_loads_no_code(name: str) -> None:
     environment = FinRLEnvironment()
     environment.reset()
+    asked: dict[str, Any] = {name: "/etc/passwd"}
     with pytest.raises(InvalidRequest, match=f"FINRL_{name.upper()}"):
-        environment.reset(**{name: "/etc/passwd"})
+        environment.reset(**asked)
     assert environment.step(FinRLAction(actions=[0.0])).metadata["day"] == 1
 
 

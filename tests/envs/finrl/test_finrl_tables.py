@@ -1,6 +1,7 @@
 """Price tables: what is read of them, and how they say what is wrong."""
 
 import os
+import sys
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
@@ -193,13 +194,10 @@ def test_a_table_that_has_gone_ends_no_episode(table: Table) -> None:
     assert environment.step(FinRLAction(actions=[0.0, 0.0])).date == "2020-01-03"
 
 
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path) -> None:
-    try:
-        import pyarrow  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
-    except ImportError:
-        pass
-    else:
-        pytest.skip("pyarrow is installed")
+def test_parquet_without_pyarrow_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "prices.parquet").write_bytes(b"PAR1")
     with pytest.raises(ImportError, match=r"pip install 'openenv-finrl-env\[parquet\]'"):
         read_market(tmp_path / "prices.parquet")
@@ -232,7 +230,7 @@ def test_a_wrong_parquet_table_says_where(tmp_path: Path) -> None:
 
 
 def _parquet(folder: Path, columns: dict[str, Any]) -> Path:
-    pyarrow = pytest.importorskip("pyarrow", reason="pip install -e 'envs/finrl_env[dev,parquet]'")
+    pyarrow = pytest.importorskip("pyarrow", reason="pip install -e 'envs/finrl_env[dev]'")
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pyarrow.table(columns), folder / "prices.parquet")
     return folder / "prices.parquet"
