@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from difflib import get_close_matches
 from typing import Any
 
 from openenv import errors, needs
-from textarena_env.models import TextArenaMessage
+from textarena_env.models import GAME_ID, TextArenaMessage
 from textarena_env.server.game import Answer
 from textarena_env.server.options import TextArenaOptions
 from textarena_env.server.streams import Streams
@@ -39,15 +40,13 @@ class ArenaGame:
             with self._streams.borrowed():
                 self._env = textarena.make(options.env_id, **options.env_kwargs)
                 self._env.reset(num_players=options.num_players, seed=seed)
+            self._innermost = _innermost(self._env, textarena.Wrapper)
+            self._look()
         except Exception as error:
             raise errors.InvalidRequest(
                 f"TextArena cannot begin {options.env_id} with {options.num_players} player(s) and "
                 f"{options.env_kwargs}: {type(error).__name__}: {str(error)[:300]}"
             ) from error
-        self._innermost = self._env
-        while isinstance(self._innermost, textarena.Wrapper):
-            self._innermost = self._innermost.env
-        self._look()
 
     @property
     def _state(self) -> Any:
@@ -84,13 +83,13 @@ class ArenaGame:
         try:
             with self._streams.borrowed():
                 _, told = self._env.step(action=message)
+            self._look()
         except Exception as error:  # noqa: BLE001  # a game's own faults, of a hundred games
             why = f"the game failed at that: {type(error).__name__}: {error!s:.300}"
             return Answer(error=why, moved=False)
-        self._look()
         said = self._seen.get(player, [])[known:]
         return Answer(
-            reward=float((self._state.rewards or {}).get(player, 0.0)) if self.over else 0.0,
+            reward=_number((self._state.rewards or {}).get(player)) if self.over else 0.0,
             error=next((seen.content for seen in said if _is_refusal(seen)), self._lapse(player)),
             details=_plain({**(told or {}), **self._ending()}),
         )
@@ -110,10 +109,29 @@ class ArenaGame:
         """Takes down what the current player is shown."""
         with self._streams.borrowed():
             player, shown = self._innermost.get_observation()
-        self._seen.setdefault(int(player), []).extend(
-            TextArenaMessage(sender_id=int(sender), content=str(content), category=category.name)
-            for sender, content, category in shown
-        )
+        self._seen.setdefault(int(player), []).extend(map(_message, shown))
+
+
+def _innermost(env: Any, wrapper: type) -> Any:
+    while isinstance(env, wrapper):
+        env = env.env
+    return env
+
+
+def _number(reward: Any) -> float:
+    """A reward; 0 for what is no number, which a few games pay."""
+    number = isinstance(reward, int | float) and math.isfinite(reward)
+    return float(reward) if number else 0.0
+
+
+def _message(shown: tuple[Any, Any, Any]) -> TextArenaMessage:
+    """A message as TextArena has it; a few games mix up its parts."""
+    sender, content, category = shown
+    return TextArenaMessage(
+        sender_id=sender if isinstance(sender, int) else GAME_ID,
+        content=str(content),
+        category=str(getattr(category, "name", "GAME_MESSAGE")),
+    )
 
 
 def _textarena() -> Any:

@@ -124,3 +124,23 @@ def test_the_server_may_give_parameters() -> None:
         env_id="GuessTheNumber-v0", env_kwargs={"min_number": 1, "max_number": 3}
     )
     assert "between 1 and 3" in env.reset(seed=1).prompt
+
+
+@pytest.mark.parametrize("env_id", ["Cryptarithm-v0", "Countdown-v0", "TowerOfHanoi-v0", "Nim-v0"])
+def test_whatever_is_said_a_game_answers(env_id: str) -> None:
+    env = TextArenaEnvironment(env_id=env_id, num_players=2 if env_id == "Nim-v0" else 1)
+    for seed in range(3):
+        seen = env.reset(seed=seed)
+        assert seen.prompt
+        for message in (
+            "[A 1]",
+            "[0 1 +]",
+            "[0 1]",
+            "",
+            "\0",
+            "[" * 5000,
+            "[99999999999999999999]",
+        ):
+            seen = say(env, message)
+            assert isinstance(seen.reward, float)
+            assert seen.messages
