@@ -112,7 +112,7 @@ class ArenaGame:
         self._seen.setdefault(int(player), []).extend(map(_message, shown))
 
 
-def _innermost(env: Any, wrapper: type) -> Any:
+def _innermost(env: Any, wrapper: Any) -> Any:
     while isinstance(env, wrapper):
         env = env.env
     return env
