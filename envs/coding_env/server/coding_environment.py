@@ -11,7 +11,7 @@ from coding_env.models import CodeAction, CodeObservation, CodeState
 from coding_env.options import CodingOptions
 from coding_env.server.clock import Clock
 from coding_env.server.grading import Grader
-from coding_env.server.interpreters import Interpreter, interpreter, limits
+from coding_env.server.interpreters import Interpreter, interpreter
 from coding_env.server.observing import observed
 from coding_env.server.transforms import create_safe_coding_transform
 from coding_env.server.workshop import NO_TOOLS, Tools
@@ -159,14 +159,11 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
 
     def _begin(self, options: CodingOptions, seed: int) -> Episode:
         """An episode in place of the running one."""
-
-        def make() -> Interpreter:
-            return interpreter(options, seed, self._tools)
-
-        grader = None if options.tests is None else Grader(options.tests, make, limits(options))
+        told = options, seed, self._tools
+        grader = None if options.tests is None else Grader(options.tests, *told)
         if self._episode is not None and self._episode.interpreter.renew(options, seed):
             return Episode(options, seed, self._episode.interpreter, grader)
-        fresh = Episode(options, seed, make(), grader)
+        fresh = Episode(options, seed, interpreter(*told), grader)
         self.close()
         return fresh
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 from coding_env.hidden_tests import HiddenTests
-from coding_env.server.interpreters import Interpreter
-from coding_env.server.workshop import executor
-from openenv.executor import ExecutorLimits, PythonExecutor
+from coding_env.options import CodingOptions
+from coding_env.server.interpreters import Interpreter, interpreter, limits
+from coding_env.server.workshop import Tools, executor
+from openenv.executor import PythonExecutor
 
-Make = Callable[[], Interpreter]
 MAX_CALLS = 100_000
+LEAST_OUTPUT = 50_000
+"""Bytes."""
 
 _BRIDGE = '''
 import ast as _ast, builtins as _builtins
@@ -52,14 +53,17 @@ class Grader:
 
     Args:
         tests: the hidden tests, as `HiddenTests` reads them.
-        make: makes an interpreter as the episode has one, for the submission.
-        limits: of the interpreter that runs the tests.
+        options: the episode's options: a submission runs as its code does.
+        seed: of the random numbers that submissions and tests draw.
+        tools: functions that a submission may call by these names.
     """
 
-    def __init__(self, tests: str, make: Make, limits: ExecutorLimits) -> None:
+    def __init__(self, tests: str, options: CodingOptions, seed: int, tools: Tools) -> None:
         self._tests = HiddenTests(tests)
-        self._make = make
-        self._limits = replace(limits, tool_calls=MAX_CALLS)
+        most = max(options.max_output, LEAST_OUTPUT)  # of values, which tests are to see whole
+        self._options = options.model_copy(update={"max_output": most})
+        self._seed = seed
+        self._tools = tools
 
     @property
     def total(self) -> int:
@@ -74,11 +78,13 @@ class Grader:
             seconds: for all of it; tests that are not over by then are failed.
         """
         until = time.monotonic() + seconds
-        with closing(self._make()) as submission:
+        with closing(interpreter(self._options, self._seed, self._tools)) as submission:
             if submission.run(code, timeout_s=seconds).timed_out:
                 return 0
             tools = {"_ask": lambda expression: _answer(submission, expression, until)}
-            with executor(tools, limits=self._limits) as testing:
+            limited = replace(limits(self._options), tool_calls=MAX_CALLS)
+            with executor(tools, limits=limited) as testing:
+                testing.reset(seed=self._seed)
                 return self._count(testing, until)
 
     def _count(self, testing: PythonExecutor, until: float) -> int:

@@ -114,6 +114,21 @@ def test_values_that_are_not_called(played: Played) -> None:
     assert played("answer = {'x': (1, 2)}", tests="assert answer['x'] == (1, 2)").reward == 1.0
 
 
+def test_a_value_may_be_larger_than_what_is_shown(played: Played) -> None:
+    code = "def words(n):\n    return ['word'] * n"
+    seen = played(code, tests="assert len(words(1000)) == 1000", max_output=10)
+    assert seen.reward == 1.0
+
+
+def test_what_is_random_in_tests_is_settled_by_the_seed(coding: Coding) -> None:
+    tests = "import random\n" + "assert random.random() < 0.5\n" * 20
+    rewards = set()
+    for _ in range(3):
+        coding.reset(seed=5, tests=tests)
+        rewards.add(coding.step(CodeAction(code="pass")).reward)
+    assert len(rewards) == 1
+
+
 def test_the_output_of_the_step_is_shown_and_that_of_the_tests_is_not(played: Played) -> None:
     seen = played(f"print('mine')\n{RIGHT}", tests=f"print('hidden')\n{ASSERTIONS}")
     assert (seen.stdout, seen.reward) == ("mine\n", 1.0)

@@ -146,6 +146,14 @@ def test_the_server_s_secrets_are_not_seen(
     assert str(os.getpid()) not in seen.stdout or peek != PEEKS["command lines"]
 
 
+def test_a_lone_surrogate_costs_its_own_step_alone(server: Served) -> None:
+    with server.socket() as socket:
+        socket.reset()
+        told = socket.ask({"type": "step", "data": {"code": "'\ud800'"}})
+        assert told["type"] in ("observation", "error")
+        assert socket.step(code="6 * 7")["observation"]["value"] == "42"
+
+
 @pytest.mark.timeout(60)
 def test_an_answer_comes_before_the_caller_s_deadline(server: Served) -> None:
     code = "import time\nprint('a', flush=True)\ntime.sleep(60)"
