@@ -42,5 +42,5 @@ CASE = Case(
         {"max_steps": 0},
         {"target": 2048},
     ),
-    reward_range=(0.0, 262144.0),
+    reward_range=(0.0, 3932156.0),
 )
