@@ -39,8 +39,8 @@ class AtariOptions(Options, variables="ATARI_"):
     mode: int | None = Field(default=None, ge=0, lt=2**31)
     difficulty: int | None = Field(default=None, ge=0, lt=2**31)
     repeat_action_probability: float = Field(default=0.0, ge=0, le=1)
-    frameskip: int = Field(default=4, ge=1, le=256)
-    noop_max: int = Field(default=0, ge=0, le=256)
+    frameskip: int = Field(default=4, ge=1, le=64)
+    noop_max: int = Field(default=0, ge=0, le=128)
     max_num_frames_per_episode: int = Field(default=108_000, ge=0, lt=2**31)
     terminal_on_life_loss: bool = False
     obs_format: Literal["list", "tensor", "png"] = "list"
