@@ -27,7 +27,7 @@ import numpy as np
 
 from finrl_env.market import Market, Prices
 
-MOST_DAYS_BACK = 1000
+MOST_DAYS_BACK = 250
 TRACE = 1e-12
 """A distance that is this small a part of a price is what rounding leaves of none."""
 

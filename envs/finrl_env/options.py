@@ -15,8 +15,9 @@ from finrl_env.models import MOST_STOCKS
 from openenv import InvalidRequest, Options, errors
 
 MOST_DAYS = 10_000
-MOST_CELLS = 250_000
-"""Prices of a market that a reset may have made: stocks times days."""
+USUAL_DAYS = 100
+MOST_NUMBERS = 1_250_000
+"""Prices and indicators of a market that a reset may have made."""
 
 MOST_CONFIG_BYTES = 1 << 20
 
@@ -51,7 +52,7 @@ class FinRLOptions(Options, variables="FINRL_"):
         data_path: a price table, CSV or Parquet.
         config_path: a JSON file with any of these options; variables override it.
         stock_dim: how many stocks are made; of a table, how many it must have.
-        days: how many days are made.
+        days: how many days are made, by default 100; of a table, how many there are at most.
         start_date: the episode's first day or later, `YYYY-MM-DD`.
         end_date: the day before which it ends.
         day: the number of the day that the episode begins with.
@@ -84,7 +85,7 @@ class FinRLOptions(Options, variables="FINRL_"):
     data_path: str | None = None
     config_path: str | None = None
     stock_dim: Annotated[int, Field(ge=1, le=MOST_STOCKS)] | None = None
-    days: Annotated[int, Field(ge=2, le=MOST_DAYS)] = 100
+    days: Annotated[int, Field(ge=2, le=MOST_DAYS)] | None = None
     start_date: date | None = None
     end_date: date | None = None
     day: Annotated[int, Field(ge=0)] = 0
@@ -94,7 +95,7 @@ class FinRLOptions(Options, variables="FINRL_"):
     buy_cost_pct: Cost | Annotated[list[Cost], Field(max_length=MOST_STOCKS)] = 0.001
     sell_cost_pct: Cost | Annotated[list[Cost], Field(max_length=MOST_STOCKS)] = 0.001
     reward_scaling: Annotated[PositiveFloat, Field(le=1e6)] = 1e-4
-    tech_indicator_list: Annotated[list[Name], Field(max_length=64)] = Field(
+    tech_indicator_list: Annotated[list[Name], Field(max_length=32)] = Field(
         default=["macd", "rsi_30", "cci_30", "dx_30"]
     )
     turbulence_threshold: float | None = None
@@ -117,10 +118,12 @@ class FinRLOptions(Options, variables="FINRL_"):
     def _agree(self) -> Self:
         if self.market == "file" and self.data_path is None:
             raise ValueError("market 'file' needs the server's FINRL_DATA_PATH, which is not set")
-        if (self.stock_dim or 1) * self.days > MOST_CELLS:
+        columns = self.made_stocks * (1 + len(self.tech_indicator_list))
+        if columns * self.made_days > MOST_NUMBERS:
             raise ValueError(
-                f"stock_dim times days may be {MOST_CELLS} at most, got {self.stock_dim} times "
-                f"{self.days}"
+                f"{self.made_stocks} stocks on {self.made_days} days with "
+                f"{len(self.tech_indicator_list)} indicators are {columns * self.made_days} "
+                f"numbers, and there may be {MOST_NUMBERS} at most"
             )
         if self.start_date and self.end_date and self.start_date >= self.end_date:
             raise ValueError(
@@ -129,6 +132,16 @@ class FinRLOptions(Options, variables="FINRL_"):
         if not self.initial and not self.previous_state:
             raise ValueError("initial=False needs a previous_state")
         return self
+
+    @property
+    def made_stocks(self) -> int:
+        """How many stocks a market that is made has."""
+        return self.stock_dim or 1
+
+    @property
+    def made_days(self) -> int:
+        """How many days it has."""
+        return self.days or USUAL_DAYS
 
     @property
     def source(self) -> Market:

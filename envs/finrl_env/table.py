@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,6 +31,8 @@ LEAST_PRICE, HIGHEST_PRICE = 1e-4, 1e9
 MOST_VALUE = 1e12
 NEEDED = ("date", "tic", "close")
 PRICES = ("close", "high", "low", "open")
+
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 Row = tuple[int, Sequence[Any]]
 """Its number, and its cells in the order of the header."""
@@ -62,6 +65,8 @@ def read_market(path: Path, extra: Iterable[str] = ()) -> Market:
         MissingPackage: it is Parquet, and `pyarrow` is missing.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise TableError(f"{path} is a directory or a device; a price table is a file")
         if (size := path.stat().st_size) > MOST_BYTES:
             raise TableError(f"{path} has {size} bytes; a price table has at most {MOST_BYTES}")
         parquet = path.suffix.lower() in (".parquet", ".pq")
@@ -87,8 +92,8 @@ def _csv_rows(path: Path) -> Iterator[Row]:
 
 def _parquet(path: Path) -> tuple[list[str], Iterator[Row]]:
     with needs("openenv-finrl-env[parquet]"):
-        import pyarrow  # type: ignore[import-not-found,unused-ignore]
-        import pyarrow.parquet  # type: ignore[import-not-found,unused-ignore]
+        import pyarrow  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        import pyarrow.parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
     try:
         table = pyarrow.parquet.read_table(path)
     except pyarrow.ArrowException as error:
@@ -196,9 +201,9 @@ class _Reader:
 
     def _day(self, number: int, date: str) -> datetime:
         try:
-            if date[4:5] != "-":
+            if not _ISO_DAY.match(date):
                 raise ValueError("other forms are ambiguous")
-            return datetime.fromisoformat(date).replace(tzinfo=None)
+            return datetime.fromisoformat(date.removesuffix("Z")).replace(tzinfo=None)
         except ValueError:
             raise self._wrong(number, "date", date, "a day as 2020-01-31") from None
 

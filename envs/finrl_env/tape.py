@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, replace
 from datetime import date
 from difflib import get_close_matches
 from functools import lru_cache
@@ -22,6 +23,9 @@ from openenv import InvalidRequest
 
 SAMPLE = Path(__file__).with_name("sample.csv")
 """Three stocks on 252 days: `synthetic(3, 252, seed=2020)` as a table."""
+
+MOST_NUMBERS = 25_000_000
+"""Prices and indicators of a market."""
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +53,32 @@ class Tape:
     def __len__(self) -> int:
         return len(self.dates)
 
+    def part(self, start: date | None, end: date | None, days: int | None) -> Tape:
+        """The days from the start to before the end, and of these so many at most.
+
+        Raises:
+            InvalidRequest: fewer than two days are left.
+        """
+        first = 0 if start is None else bisect_left(self.dates, str(start), key=_day)
+        last = len(self) if end is None else bisect_left(self.dates, str(end), key=_day)
+        kept = slice(first, last if days is None else min(last, first + days))
+        if last - first < 2:
+            raise InvalidRequest(
+                f"{max(0, last - first)} days are left from {start or self.dates[0]} to before "
+                f"{end or 'the end'}, of {self.dates[0]} to {self.dates[-1]}: there must be 2"
+            )
+        return replace(
+            self,
+            dates=self.dates[kept],
+            close=self.close[kept],
+            signals=self.signals[kept],
+            risk=None if self.risk is None else self.risk[kept],
+        )
+
+
+def _day(written: str) -> str:
+    return written[:10]
+
 
 def tape_for(options: FinRLOptions, seed: int) -> Tape:
     """The tape of an episode.
@@ -61,18 +91,20 @@ def tape_for(options: FinRLOptions, seed: int) -> Tape:
         TableError: the price table is wrong.
         InvalidRequest: the market has no such days, indicators, or number of stocks.
     """
-    cut = _Cut(
+    return _whole_tape(options, seed).part(options.start_date, options.end_date, options.days)
+
+
+def _whole_tape(options: FinRLOptions, seed: int) -> Tape:
+    looks = _Looks(
         tuple(options.tech_indicator_list),
         options.risk_indicator_col if options.turbulence_threshold is not None else None,
-        options.start_date,
-        options.end_date,
     )
     if options.source == "synthetic":
-        return cut.of(synthetic(options.stock_dim or 1, options.days, seed))
+        return looks.at(synthetic(options.made_stocks, options.made_days, seed))
     if options.source == "sine":
-        return _sine_tape(options.stock_dim or 1, options.days, cut)
+        return _sine_tape(options.made_stocks, options.made_days, looks)
     path = SAMPLE if options.source == "sample" else Path(options.data_path or "")
-    tape = _file_tape(path, _version(path), cut)
+    tape = _file_tape(path, _version(path), looks)
     if options.stock_dim not in (None, len(tape.tickers)):
         raise InvalidRequest(
             f"stock_dim is {options.stock_dim}, but the {options.source} has {len(tape.tickers)} "
@@ -81,41 +113,34 @@ def tape_for(options: FinRLOptions, seed: int) -> Tape:
     return tape
 
 
-class _Cut(NamedTuple):
-    """Which part of a market is on a tape."""
+class _Looks(NamedTuple):
+    """What is looked at beside prices: the indicators, and what says the risk."""
 
     indicators: tuple[str, ...]
     risk: str | None
-    start: date | None
-    end: date | None
 
-    def of(self, market: Market) -> Tape:
-        """The tape; its indicators know the days before it."""
-        kept = self._kept(market.dates)
-        signals = [self._column(market, name) for name in self.indicators]
-        risk = None if self.risk is None else self._column(market, self.risk)[kept, 0].tolist()
-        close = market.close[kept]
-        flat = np.hstack([*signals, np.empty((len(market.dates), 0))])[kept]
-        close.setflags(write=False)
-        flat.setflags(write=False)
+    def at(self, market: Market) -> Tape:
+        """The tape of a whole market."""
+        numbers = market.close.size * (1 + len(self.indicators))
+        if numbers > MOST_NUMBERS:
+            raise InvalidRequest(
+                f"the market's prices and {len(self.indicators)} indicators are {numbers} numbers, "
+                f"and there may be {MOST_NUMBERS} at most; ask for fewer indicators"
+            )
+        columns = {name: self._column(market, name) for name in dict.fromkeys(self.indicators)}
+        none = np.empty((len(market.dates), 0))
+        signals = np.hstack([none, *(columns[name] for name in self.indicators)])
+        for array in (market.close, signals):
+            array.setflags(write=False)
+        risk = None if self.risk is None else self._column(market, self.risk)[:, 0].tolist()
         return Tape(
             market.tickers,
-            market.dates[kept],
-            close,
+            market.dates,
+            market.close,
             self.indicators,
-            flat,
+            signals,
             None if risk is None else tuple(risk),
         )
-
-    def _kept(self, dates: tuple[str, ...]) -> slice:
-        first = sum(day[:10] < str(self.start or "") for day in dates)
-        last = sum(day[:10] < str(self.end or "9999-99") for day in dates)
-        if last - first < 2:
-            raise InvalidRequest(
-                f"{max(0, last - first)} days are left from {self.start or dates[0]} to before "
-                f"{self.end or 'the end'}, of {dates[0]} to {dates[-1]}: there must be 2"
-            )
-        return slice(first, last)
 
     def _column(self, market: Market, name: str) -> Prices:
         if name in market.columns:
@@ -132,18 +157,18 @@ class _Cut(NamedTuple):
         )
 
 
-@lru_cache(maxsize=16)
-def _sine_tape(stocks: int, days: int, cut: _Cut) -> Tape:
-    return cut.of(sine(stocks, days))
+@lru_cache(maxsize=8)
+def _sine_tape(stocks: int, days: int, looks: _Looks) -> Tape:
+    return looks.at(sine(stocks, days))
 
 
-@lru_cache(maxsize=16)
-def _file_tape(path: Path, version: tuple[int, int] | None, cut: _Cut) -> Tape:
+@lru_cache(maxsize=4)
+def _file_tape(path: Path, version: tuple[int, int] | None, looks: _Looks) -> Tape:
     """The tape of a price table, read anew when that has changed."""
-    extra = [*cut.indicators, *([cut.risk] if cut.risk else [])]
+    extra = [*looks.indicators, *([looks.risk] if looks.risk else [])]
     market = read_market(path, extra)
     _log.info("%s: %d stocks, %d days", path, len(market.tickers), len(market.dates))
-    return cut.of(market)
+    return looks.at(market)
 
 
 def _version(path: Path) -> tuple[int, int] | None:

@@ -220,6 +220,8 @@ def test_an_episode_may_be_a_part_of_a_market(trader: Trader) -> None:
     assert [one.date for one in seen[:-1]] == [f"2020-06-{day:02}" for day in (1, 2, 3, 4, 5, 8, 9)]
     same = {one.date: one.state[1:4] + one.state[7:] for one in whole}
     assert all(one.state[1:4] + one.state[7:] == same[one.date] for one in seen)
+    trader.reset(market="sample", days=5, start_date="2020-06-01")
+    assert trader.state().days == 5
     assert trader.reset(market="sample", day=250).observation.date == "2020-12-16"
 
 
