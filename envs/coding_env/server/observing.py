@@ -38,8 +38,10 @@ def _told(result: CodeResult) -> CodeError | None:
 
 def transcript(seen: CodeObservation) -> str:
     """What came of the code, for a language model: its output, and notes in brackets."""
-    printed = [text.rstrip("\n") for text in (seen.stdout, seen.stderr) if text.strip()]
-    return "\n".join([*printed, *_notes(seen)]) or "[no output]"
+    value = seen.value or ""
+    parts = (seen.stdout.removesuffix(value), value, seen.stderr)
+    said = [part.rstrip("\n") for part in parts if part.strip()]
+    return "\n".join([*said, *_notes(seen)]) or "[no output]"
 
 
 def _notes(seen: CodeObservation) -> list[str]:

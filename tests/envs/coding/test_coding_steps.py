@@ -8,7 +8,7 @@ import pytest
 
 from coding_env import CodeAction, CodeObservation
 from coding_env.server import PythonCodeActEnv
-from openenv import errors
+from openenv import Transform, errors
 from tests.envs.coding.conftest import Coding, Run
 
 Played = Callable[..., CodeObservation]
@@ -183,6 +183,58 @@ def test_the_same_seed_draws_the_same_numbers(coding: Coding) -> None:
     assert draw(1) == first
     assert other != first
     assert draw(None) not in (first, other)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("", "[no output]"),
+        ("print()", "[no output]"),
+        ("print('a')\n5", "a\n5"),
+        ("print('5')\n5", "5\n5"),
+        ("print('a', end='')\n''", 'a\n""'),
+        ("import sys\nprint('e', file=sys.stderr)\nsys.exit(3)", "e\n[exit code 3]"),
+    ],
+)
+def test_the_text_is_what_a_reader_needs(run: Run, code: str, text: str) -> None:
+    assert run(code).observation.text == text
+
+
+def test_what_a_command_prints_is_whole_and_its_exit_code_too(run: Run) -> None:
+    code = (
+        "import subprocess, sys\n"
+        "sys.exit(subprocess.run('sleep 0.2; echo done; exit 7', shell=True).returncode)"
+    )
+    seen = run(code).observation
+    assert (seen.stdout, seen.exit_code) == ("done\n", 7)
+
+
+def test_another_transform_pays_otherwise() -> None:
+    class Success(Transform[CodeObservation]):
+        def __call__(self, observation: CodeObservation) -> CodeObservation:
+            observation.reward = float(observation.exit_code == 0)
+            return observation
+
+    env = PythonCodeActEnv(transform=Success())
+    try:
+        assert env.reset().reward == 0.0
+        assert env.step(CodeAction(code="import os")).reward == 1.0
+        assert env.step(CodeAction(code="1 / 0")).reward == 0.0
+    finally:
+        env.close()
+
+
+def test_a_page_shows_the_last_step() -> None:
+    env = PythonCodeActEnv()
+    try:
+        assert env.render_web()["code"] == ""
+        env.reset()
+        env.step(CodeAction(code="open('a.txt', 'w').write('hi')"))
+        shown = env.render_web()
+        assert (shown["code"], shown["exit_code"]) == ("open('a.txt', 'w').write('hi')", 0)
+        assert shown["artefacts"] == [{"name": "a.txt", "mime": "text/plain", "base64": "aGk="}]
+    finally:
+        env.close()
 
 
 def test_a_long_code_is_shown_in_part(run: Run) -> None:
