@@ -128,8 +128,9 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
         """What a page needs to draw the agent's view.
 
         Returns:
-            `game`, `text`, `over`, `reward` (all that was paid), and `actions` as pairs of id and
-            name; an empty dict before the first reset.
+            `game`, `text`, `over`, `reward` (all that was paid), `actions` as pairs of id and name,
+            and for the games that are known here a `picture`: `player` and `dealer` with their
+            cards, or the `rows` of a board. An empty dict before the first reset.
         """
         match = self._match
         if match is None:
@@ -141,6 +142,7 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
             "text": seen.text,
             "over": seen.done,
             "reward": match.paid,
+            "picture": views.picture(match),
             "actions": [list(pair) for pair in zip(seen.legal_actions, names, strict=True)],
         }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from typing_extensions import Self
 
 from openenv import Options
 
@@ -33,7 +35,20 @@ class TextArenaOptions(Options, variables="TEXTARENA_"):
     engine: Literal["auto", "builtin", "textarena"] = "auto"
     download_nltk: bool = False
 
+    @model_validator(mode="after")
+    def _check_engine(self) -> Self:
+        if self.engine == "builtin" and self.env_id != WORDLE:
+            raise ValueError(f"the game that is built in is {WORDLE}, got {self.env_id}")
+        return self
+
+    def updated(self, changes: Mapping[str, Any]) -> Self:
+        """These options with some changed; another game begins without parameters."""
+        game = changes.get("env_id")
+        if game is not None and game != self.env_id and changes.get("env_kwargs") is None:
+            changes = {**changes, "env_kwargs": {}}
+        return super().updated(changes)
+
     @property
     def builtin(self) -> bool:
         """Whether the game is this package's own Wordle."""
-        return self.engine == "builtin" or (self.engine == "auto" and self.env_id == WORDLE)
+        return self.env_id == WORDLE and self.engine != "textarena"

@@ -134,11 +134,12 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
     def _wanted(self, options: dict[str, Any]) -> TextArenaOptions:
         """The episode's options. What code runs, and with what, is for the server to say."""
         wanted = self._options.updated(options)
-        if not wanted.builtin:
-            for name in SERVERS_OWN:
-                if getattr(wanted, name) != getattr(self._options, name):
-                    raise errors.InvalidRequest(
-                        f"{name} of TextArena's games is set where the server starts, by "
-                        f"{TextArenaOptions.variable(name)}, not by reset"
-                    )
+        if wanted.builtin:
+            return wanted
+        for name in SERVERS_OWN:
+            if options.get(name) is not None and options[name] != getattr(self._options, name):
+                raise errors.InvalidRequest(
+                    f"{name} of TextArena's games is set where the server starts, by "
+                    f"{TextArenaOptions.variable(name)}, not by reset"
+                )
         return wanted

@@ -258,5 +258,18 @@ def test_a_page_is_told_what_to_draw() -> None:
     page = env.render_web()
     assert page["actions"] == [[0, "Hit"], [1, "Stand"]]
     assert (page["game"], page["text"], page["over"]) == ("blackjack", seen.text, False)
+    assert len(page["picture"]["player"]) == 2
+    assert len(page["picture"]["dealer"]) == 1
     end = act(env, 1)
     assert (env.render_web()["reward"], env.render_web()["over"]) == (end.reward, True)
+
+
+@pytest.mark.parametrize(
+    ("game", "rows", "columns"),
+    [("tic_tac_toe", 3, 3), ("2048", 4, 4), ("catch", 10, 5), ("cliff_walking", 4, 8)],
+)
+def test_a_page_can_draw_boards(game: str, rows: int, columns: int) -> None:
+    env = OpenSpielEnvironment(game_name=game)
+    env.reset(seed=1)
+    drawn = env.render_web()["picture"]["rows"]
+    assert [len(row) for row in drawn] == [columns] * rows

@@ -106,6 +106,7 @@ def test_the_seed_matters() -> None:
         ({"env_id": "TicTacToe-v0", "num_players": 2, "env_kwargs": {"size": 9}}, "ENV_KWARGS"),
         ({"env_id": "TicTacToe-v0", "num_players": 2, "download_nltk": True}, "DOWNLOAD_NLTK"),
         ({"env_id": "Wordle-v0", "engine": "textarena"}, "TEXTARENA_ENGINE"),
+        ({"env_id": "TicTacToe-v0", "num_players": 2, "engine": "builtin"}, "built in"),
     ],
 )
 def test_wrong_options_are_refused_and_the_game_goes_on(
@@ -117,6 +118,13 @@ def test_wrong_options_are_refused_and_the_game_goes_on(
         env.reset(None, None, **options)
     assert env.state.episode_id == "mine"
     assert not say(env, "[crane]").done
+
+
+def test_another_game_begins_without_parameters() -> None:
+    env = TextArenaEnvironment(env_kwargs={"num_guesses": 9})
+    assert "9 guesses" in env.reset(seed=1).prompt
+    assert env.reset(env_id="TicTacToe-v0", num_players=2).prompt
+    assert "9 guesses" in env.reset(seed=1).prompt
 
 
 def test_the_server_may_give_parameters() -> None:
