@@ -5,16 +5,24 @@ Prints a line of JSON: of each comparison its title, both numbers, their unit an
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.util import find_spec
 from statistics import median
 
 from contestants import CONTESTANTS
 from loads import Load, busy
 from rounds import FULL, UNKNOWN_SIZES, servers
 
+from openenv import create_app
+from openenv.testing import serving
+
 ROUNDS = 3
 SESSIONS = 64
+ENOUGH_PRINTS_PER_S = 1000 / 3
+"""A print in 3 ms is fast enough, however fast the other is."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,36 @@ def in_batches(seconds: float) -> Iterator[Comparison]:
         )
 
 
-COMPARISONS: tuple[Callable[[float], Iterator[Comparison]], ...] = (in_batches,)
+def running_code(seconds: float) -> Iterator[Comparison]:
+    """coding_env's sandbox, and smolagents, which the peer's runs code with, in the same server."""
+    if any(find_spec(name) is None for name in ("coding_env", "smolagents")):
+        return
+    reached: dict[str, list[float]] = {"sandbox": [], "smolagents": []}
+    for _ in range(ROUNDS):
+        for executor, rates in reached.items():
+            rates.append(_prints_per_s(executor, seconds))
+    ours, theirs = (median(rates) for rates in reached.values())
+    goal = min(3.0, ENOUGH_PRINTS_PER_S / theirs)
+    yield Comparison("Coding, a print; theirs is smolagents", "steps/s", ours, theirs, goal)
+
+
+def _prints_per_s(executor: str, seconds: float) -> float:
+    from coding_env import CodeAction, CodeObservation, CodingEnv
+    from coding_env.server import PythonCodeActEnv
+
+    server = partial(PythonCodeActEnv, executor=executor)
+    action = CodeAction(code="print('Hello, World!')")
+    app = create_app(server, CodeAction, CodeObservation)
+    with serving(app) as url, CodingEnv(base_url=url).sync() as client:
+        client.reset()
+        steps, end = 0, time.monotonic() + seconds
+        while time.monotonic() < end:
+            client.step(action)
+            steps += 1
+    return steps / seconds
+
+
+COMPARISONS: tuple[Callable[[float], Iterator[Comparison]], ...] = (in_batches, running_code)
 
 
 if __name__ == "__main__":
