@@ -100,7 +100,7 @@ class TestEnds:
         )
         with PythonExecutor(limits=LIMITS, setup=f"without = {len(without)}") as executor:
             assert executor.run(start).exit_code == 0
-            assert len(running(mark)) == 2
+            until(lambda: len(running(mark)) == 2)
             if how == "reset":
                 executor.reset()
             elif how == "timeout":
@@ -151,6 +151,7 @@ class TestEnds:
         assert (done.stdout, done.stderr) == ("5\n", "")
         until(lambda: not running(mark))
 
+    @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # it execs nothing
     def test_a_forked_process_makes_its_own(self) -> None:
         with PythonExecutor(limits=LIMITS) as executor:
             executor.run("x = 1")
