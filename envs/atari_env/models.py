@@ -29,7 +29,7 @@ class AtariAction(Action):
         full_action_space: not looked at, likewise.
     """
 
-    action_id: int = Field(ge=-(2**63), lt=2**63)
+    action_id: int
     game_name: str = Field(default="pong", max_length=100)
     obs_type: ObsType = "rgb"
     full_action_space: bool = False

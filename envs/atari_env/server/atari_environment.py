@@ -83,10 +83,8 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
         episode = self._running()
         if episode.end:
             return _observe(episode, error=IS_OVER)
-        count = len(episode.actions)
-        if not 0 <= action.action_id < count:
-            wrong = f"there is no action {action.action_id}; the actions are 0 to {count - 1}"
-            return _observe(episode, error=wrong)
+        if not 0 <= action.action_id < len(episode.actions):
+            return _observe(episode, error=_no_action(action.action_id, episode))
         reward = float(episode.act(action.action_id))
         self._state.step_count += 1
         self._state.score = episode.score
@@ -166,6 +164,11 @@ def _formatted(pixels: Bytes, form: str) -> dict[str, Any]:
     if form == "list":
         return held | {"screen": pixels.ravel()}
     return held | ({"png": png(pixels)} if form == "png" else {"frame": pixels})
+
+
+def _no_action(number: int, episode: Episode) -> str:
+    told = number if number.bit_length() < 64 else "of so many digits"
+    return f"there is no action {told}; the actions are 0 to {len(episode.actions) - 1}"
 
 
 def _describe(episode: Episode) -> str:

@@ -157,13 +157,17 @@ def test_the_score_is_the_sum_of_the_rewards() -> None:
 # --- actions and options ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [-1, 4, 18, 2**63 - 1])
-def test_an_action_that_does_not_exist_plays_nothing(number: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(-1, "-1"), (4, "4"), (18, "18"), (-(10**5000), "of so many digits")],
+    ids=["negative", "one more", "another game's", "absurd"],
+)
+def test_an_action_that_does_not_exist_plays_nothing(number: int, told: str) -> None:
     environment = _atari()
     before = environment.reset(seed=1)
     answer = environment.step(AtariAction(action_id=number))
     error = answer.metadata.pop("error")
-    assert error == f"there is no action {number}; the actions are 0 to 3"
+    assert error == f"there is no action {told}; the actions are 0 to 3"
     assert answer == before
     assert environment.state.step_count == 0
 
