@@ -9,9 +9,9 @@ from uuid import uuid4
 
 from chess_env.models import ChessAction, ChessObservation, ChessState
 from chess_env.server.episode import Episode
-from chess_env.server.opponents import BuiltinOpponent, Opponent, RandomOpponent, UciOpponent
-from chess_env.server.options import ChessOptions
-from chess_env.server.uci import EngineFault, Limits, UciEngine, find_engine
+from chess_env.server.opponents import opponent_for
+from chess_env.server.options import UCI_OPPONENTS, ChessOptions
+from chess_env.server.uci import EngineFault, UciEngine, find_engine
 from chess_env.server.view import page
 from openenv import Environment, errors
 
@@ -57,18 +57,19 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
             errors.InvalidRequest: an option is unknown or wrong. The last game goes on.
             errors.ConfigurationError: the opponent's engine is not there. The last game goes on.
         """
-        if options.get("uci_path"):
+        if options.get("uci_path") is not None:
             raise errors.InvalidRequest(
                 "uci_path names a program of the server's machine; set CHESS_UCI_PATH there"
             )
         chosen = self._options.updated(options)
-        next_seed = self._next_seed() if seed is None else seed
-        episode = self._seated(chosen, next_seed)
-        if seed is not None:
+        engine = self._engine_for(chosen)
+        if seed is None:
+            self._last_seed = self._next_seed()
+        else:
+            self._last_seed = seed
             self._seeds = random.Random(f"games after {seed}")
-        self._last_seed = next_seed
-        self._episode = episode
-        return episode.begin(episode_id or str(uuid4()))
+        self._episode = _begun(chosen, self._last_seed, engine)
+        return self._episode.begin(episode_id or str(uuid4()))
 
     def step(
         self, action: ChessAction, timeout_s: float | None = None, **kwargs: Any
@@ -113,22 +114,12 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
         """A seed of the other parity than the last: colours take turns."""
         return self._seeds.getrandbits(SEED_BITS - 1) << 1 | (self._last_seed & 1 ^ 1)
 
-    def _seated(self, options: ChessOptions, seed: int) -> Episode:
-        white = {"white": True, "black": False}.get(options.agent_color, seed % 2 == 0)
-        opponent = self._opponent(options, random.Random(f"opponent {seed}"))
-        return Episode(options, seed, white, opponent)
-
-    def _opponent(self, options: ChessOptions, chance: random.Random) -> Opponent | None:
-        if options.opponent == "none":
+    def _engine_for(self, options: ChessOptions) -> UciEngine | None:
+        """The UCI engine that the options ask for, ready for a new game."""
+        if options.opponent not in UCI_OPPONENTS:
             return None
-        if options.opponent == "random":
-            return RandomOpponent(chance)
-        builtin = BuiltinOpponent(options.opponent_depth, options.opponent_nodes, chance)
-        if options.opponent == "builtin":
-            return builtin
-        limits = Limits(options.opponent_depth, options.opponent_nodes, options.opponent_timeout_s)
         try:
-            return UciOpponent(self._started(options), limits, builtin)
+            return self._started(options)
         except EngineFault as fault:
             raise errors.ConfigurationError(str(fault)) from None
 
@@ -144,3 +135,9 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
         if running:
             running.close()
         return self._engine
+
+
+def _begun(options: ChessOptions, seed: int, engine: UciEngine | None) -> Episode:
+    agent = {"white": True, "black": False}.get(options.agent_color, seed % 2 == 0)
+    opponent = opponent_for(options, random.Random(f"opponent {seed}"), engine)
+    return Episode(options, seed, agent, opponent)

@@ -101,7 +101,7 @@ class Episode:
             done=ending is not None,
             truncated=ending is not None and ending.reason == "max_moves",
             reward=reward,
-            metadata=self._told(reward) | metadata,
+            metadata=self._told() | metadata,
             fen=picture.fen(),
             legal_moves=[] if ending else list(game.names()),
             is_check=board.is_check(),
@@ -111,7 +111,7 @@ class Episode:
             flags=picture.flags(self.agent),
         )
 
-    def _told(self, reward: float) -> dict[str, Any]:
+    def _told(self) -> dict[str, Any]:
         board = self.game.board
         worth = float(evaluate(board))
         told: dict[str, Any] = {

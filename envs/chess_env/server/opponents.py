@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from typing import Protocol
 
 import chess
 
 from chess_env.server.game import Game
+from chess_env.server.options import ChessOptions
 from chess_env.server.search import Search
 from chess_env.server.uci import EngineFault, Limits, UciEngine
+
+logger = logging.getLogger(__name__)
 
 
 class Opponent(Protocol):
@@ -73,6 +77,7 @@ class UciOpponent:
             except EngineFault as fault:
                 self._engine.close()
                 self.fault = f"{fault}; the built-in engine plays on in this game"
+                logger.warning(self.fault)
         return self._understudy.choose(game, timeout_s)
 
     def _ask(self, game: Game, timeout_s: float) -> chess.Move:
@@ -85,3 +90,24 @@ class UciOpponent:
                 f"the engine {self._engine.program} answered {ascii(said[:20])}, which is not legal"
             )
         return move
+
+
+def opponent_for(
+    options: ChessOptions, chance: random.Random, engine: UciEngine | None
+) -> Opponent | None:
+    """Who plays against the agent; `None` if it plays both sides.
+
+    Args:
+        options: of the game.
+        chance: where the opponent's choices come from.
+        engine: the running engine, if the options ask for one.
+    """
+    if options.opponent == "none":
+        return None
+    if options.opponent == "random":
+        return RandomOpponent(chance)
+    builtin = BuiltinOpponent(options.opponent_depth, options.opponent_nodes, chance)
+    if engine is None:
+        return builtin
+    limits = Limits(options.opponent_depth, options.opponent_nodes, options.opponent_timeout_s)
+    return UciOpponent(engine, limits, builtin)

@@ -13,6 +13,7 @@ from openenv import Options
 Opponent = Literal["none", "random", "builtin", "stockfish", "uci"]
 Side = Literal["white", "black", "alternate"]
 
+UCI_OPPONENTS = ("stockfish", "uci")
 DEEPEST = 5
 LONGEST_FEN = 128
 MOST_COUNTED = 10_000  # of moves in a FEN: a number that fits every wire

@@ -18,7 +18,7 @@ class _Exhausted(Exception):
 
 
 class Search:
-    """Finds a move: deeper and deeper, as long as there are positions to look at.
+    """Finds one move: deeper and deeper, as long as there are positions to look at.
 
     What it plays depends on the position, its history, the limits and the generator alone.
 

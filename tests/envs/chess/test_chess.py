@@ -333,6 +333,7 @@ def test_opponents_have_their_former_names(given: str | None, played: str) -> No
         ({"fen": "x" * 1000}, "at most 128"),
         ({"max_move": 9}, "did you mean max_moves"),
         ({"uci_path": "/bin/sh"}, "CHESS_UCI_PATH"),
+        ({"uci_path": ""}, "CHESS_UCI_PATH"),
         ({"opponent": "uci"}, "CHESS_UCI_PATH"),
     ],
 )
