@@ -82,33 +82,49 @@ def dx(market: Market, days: int) -> Prices:
 def cci(market: Market, days: int) -> Prices:
     """How far the typical price is from its mean, in mean distances."""
     typical = (market.high + market.low + market.close) / 3
-    result = np.zeros_like(typical)
-    for day in range(len(typical)):
-        window = typical[max(0, day - days + 1) : day + 1]
-        mean = window.mean(axis=0)
-        distance = np.abs(window - mean).mean(axis=0)
-        moved = distance > TRACE * np.abs(mean)
-        result[day] = _ratio(typical[day] - mean, 0.015 * np.where(moved, distance, 0), 0)
-    return result
+    mean = _windowed(typical, days)
+    distance = _windowed(typical, days, lambda past, on: np.abs(past - mean[on]))
+    moved = distance > TRACE * np.abs(mean)
+    return _ratio(typical - mean, 0.015 * np.where(moved, distance, 0), 0)
 
 
 def sma(market: Market, days: int) -> Prices:
     """The mean close of some days."""
-    sums = np.vstack([np.zeros_like(market.close[:1]), np.cumsum(market.close, axis=0)])
-    ends = np.arange(1, len(sums))
-    begins = np.maximum(ends - days, 0)
-    mean: Prices = (sums[ends] - sums[begins]) / (ends - begins)[:, None]
-    return mean
+    return _windowed(market.close, days)
 
 
 def bollinger(market: Market, deviations: float) -> Prices:
     """The mean of 20 days, and some standard deviations more."""
-    result = np.empty_like(market.close)
-    for day in range(len(result)):
-        window = market.close[max(0, day - 19) : day + 1]
-        spread = window.std(axis=0, ddof=1) if day else 0.0
-        result[day] = window.mean(axis=0) + deviations * spread
-    return result
+    mean = _windowed(market.close, 20)
+    variance = _windowed(market.close, 20, lambda past, on: (past - mean[on]) ** 2)
+    count = _counts(len(mean), 20)
+    band: Prices = mean + deviations * np.sqrt(variance * count / np.maximum(count - 1, 1))
+    return band
+
+
+def _windowed(
+    values: Prices,
+    days: int,
+    of: Callable[[Prices, slice], Prices] = lambda past, on: past,
+) -> Prices:
+    """Each day's mean of the days that end with it.
+
+    Args:
+        values: of shape (days, stocks).
+        days: how many there are in a window, or as many as there have been.
+        of: what the mean is of: a function of past values and of the days they are seen from.
+    """
+    total = np.zeros_like(values)
+    for back in range(min(days, len(values))):
+        on = slice(back, None)
+        total[on] += of(values[: len(values) - back], on)
+    mean: Prices = total / _counts(len(values), days)
+    return mean
+
+
+def _counts(total: int, days: int) -> Prices:
+    """How many days there are in each day's window, shape (total, 1)."""
+    return np.minimum(np.arange(1.0, total + 1), days)[:, None]
 
 
 _FIXED: dict[str, Callable[[Market], Prices]] = {

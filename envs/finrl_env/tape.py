@@ -119,6 +119,11 @@ class _Looks(NamedTuple):
     indicators: tuple[str, ...]
     risk: str | None
 
+    @property
+    def names(self) -> list[str]:
+        """What all of it is called, each once."""
+        return list(dict.fromkeys([*self.indicators, *([self.risk] if self.risk else [])]))
+
     def at(self, market: Market) -> Tape:
         """The tape of a whole market."""
         numbers = market.close.size * (1 + len(self.indicators))
@@ -127,12 +132,12 @@ class _Looks(NamedTuple):
                 f"the market's prices and {len(self.indicators)} indicators are {numbers} numbers, "
                 f"and there may be {MOST_NUMBERS} at most; ask for fewer indicators"
             )
-        columns = {name: self._column(market, name) for name in dict.fromkeys(self.indicators)}
+        columns = {name: self._column(market, name) for name in self.names}
         none = np.empty((len(market.dates), 0))
         signals = np.hstack([none, *(columns[name] for name in self.indicators)])
         for array in (market.close, signals):
             array.setflags(write=False)
-        risk = None if self.risk is None else self._column(market, self.risk)[:, 0].tolist()
+        risk = None if self.risk is None else columns[self.risk][:, 0].tolist()
         return Tape(
             market.tickers,
             market.dates,
@@ -165,8 +170,7 @@ def _sine_tape(stocks: int, days: int, looks: _Looks) -> Tape:
 @lru_cache(maxsize=4)
 def _file_tape(path: Path, version: tuple[int, int] | None, looks: _Looks) -> Tape:
     """The tape of a price table, read anew when that has changed."""
-    extra = [*looks.indicators, *([looks.risk] if looks.risk else [])]
-    market = read_market(path, extra)
+    market = read_market(path, looks.names)
     _log.info("%s: %d stocks, %d days", path, len(market.tickers), len(market.dates))
     return looks.at(market)
 

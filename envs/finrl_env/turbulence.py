@@ -16,6 +16,7 @@ from openenv import InvalidRequest
 
 DAYS_BACK = 252
 FEWEST_DAYS = 30
+MOST_STOCKS = 50
 MOST_WORK = 3_000_000
 """Days times the square of the stocks that are computed, within seconds."""
 
@@ -27,11 +28,11 @@ def turbulence(close: Prices) -> Prices:
         InvalidRequest: there are so many that it would take too long.
     """
     days, stocks = close.shape
-    if days * stocks**2 > MOST_WORK:
+    if stocks > MOST_STOCKS or days * stocks**2 > MOST_WORK:
         raise InvalidRequest(
-            f"the turbulence of {stocks} stocks on {days} days is too much to compute: days times "
-            f"stocks squared is at most {MOST_WORK}. Give the price table a column of it, which "
-            "risk_indicator_col names"
+            f"the turbulence of {stocks} stocks on {days} days is too much to compute: stocks are "
+            f"{MOST_STOCKS} at most, and days times their square {MOST_WORK}. Give the price table "
+            "a column of it, which risk_indicator_col names"
         )
     returns = close[1:] / close[:-1] - 1
     result = np.zeros((len(close), 1))
