@@ -154,6 +154,15 @@ MEDDLING = {
         code="import builtins\nfor name in [n for n in dir(builtins) if n[0] != '_']:\n"
         " builtins.__dict__[name] = None"
     ),
+    "overwrites builtins and fails": Attack(
+        code="import builtins\nfor name in [n for n in dir(builtins) if n[0] != '_']:\n"
+        " builtins.__dict__[name] = None\nnothing",
+        exit_codes=(1,),
+        stderr=("Error",),
+    ),
+    "an error's line is no number": _fails(
+        "class E(SyntaxError): lineno = 'x'\nraise E('no')", "E: no"
+    ),
     "empties sys.modules": Attack(code="import sys\nsys.modules.clear()"),
     "sys.settrace": _fails(
         "import sys\nsys.settrace(lambda *_: 1 / 0)\nx = [i for i in [1]]\ndef f(): pass\nf()",

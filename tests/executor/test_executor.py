@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,6 +167,17 @@ class TestErrors:
         assert (result.error.type, result.error.line) == ("SyntaxError", 2)
         assert 'File "<cell 1>", line 2' in result.stderr
 
+    def test_a_thread_that_prints_on_does_not_hold_up_what_follows(
+        self, executor: PythonExecutor
+    ) -> None:
+        code = (
+            "import os, threading\n"
+            "def print_on():\n    while True: os.write(1, b'x' * 4096)\n"
+            "threading.Thread(target=print_on, daemon=True).start()"
+        )
+        assert executor.run(code).exit_code == 0
+        assert executor.run("6 * 7").value == "42"
+
     def test_long_ones_are_cut(self, executor: PythonExecutor) -> None:
         result = executor.run("def f(n): return g(n)\ndef g(n): return f(n)\nf(1)")
         assert result.error is not None and result.error.type == "RecursionError"
@@ -256,6 +268,12 @@ class TestOptions:
             for _ in range(2):
                 with pytest.raises(ExecutorFailed, match=why):
                     executor.run("1")
+
+    @pytest.mark.parametrize("option", ["imports", "preload"])
+    @pytest.mark.parametrize("names", ["math", [1], [""]])
+    def test_names_of_modules_that_are_none(self, option: str, names: Any) -> None:
+        with pytest.raises(ConfigurationError, match=f"{option} must be names of modules"):
+            PythonExecutor(**{option: names})
 
     @pytest.mark.parametrize("limits", [{"timeout_s": 0}, {"processes": 1.5}, {"memory_bytes": -1}])
     def test_limits_that_are_none(self, limits: dict[str, int]) -> None:

@@ -36,8 +36,8 @@ def fault_of(error: BaseException) -> Fault | None:
         return Fault("SystemExit", message, None, printed)
     told = TracebackException(type(error), error, error.__traceback__, compact=True)
     line = next((f.lineno for f in reversed(told.stack) if f.filename.startswith(FILE)), None)
-    if line is None and isinstance(error, SyntaxError):
-        line = error.lineno
+    if line is None and isinstance(error, SyntaxError) and isinstance(error.lineno, int):
+        line = error.lineno & 0x7FFFFFFF
     _reduce(told, LINKS)
     return Fault(
         type=cut(type(error).__name__, TEXT_BYTES)[0],

@@ -15,8 +15,11 @@ from openenv.executor.interpreter import Interpreter
 from openenv.executor.wire import Call, Frames, Kind, Nonsense, Outcome, Ready, Run, decode, encode
 
 CHUNK_BYTES = 1 << 16
+PIPE_BYTES = 1 << 20
+"""What a pipe holds at most."""
 FLOOD_BYTES = 64 << 20
 """Who prints so much more than is kept is ended: reading it would keep the caller busy."""
+LONGEST_MS = 1 << 30
 CALM_AFTER = 1000
 CALM_S = 0.001
 """Who makes the caller look so often is waited for a bit each time: more comes at once then."""
@@ -85,9 +88,10 @@ class Capture:
         return bool(chunk)
 
     def drain(self) -> None:
-        """Reads the last of it."""
-        while self.read():
-            pass
+        """Reads what is in the pipe, and little of what comes meanwhile."""
+        for _ in range(PIPE_BYTES // CHUNK_BYTES):
+            if not self.read():
+                return
 
 
 class Exchange:
@@ -179,7 +183,7 @@ class Exchange:
         self._looks += 1
         if self._looks > CALM_AFTER:
             time.sleep(CALM_S)
-        for descriptor, event in self._poll.poll(math.ceil(left * 1000)):
+        for descriptor, event in self._poll.poll(min(math.ceil(left * 1000), LONGEST_MS)):
             if (capture := self._captures.get(descriptor)) is None:
                 self._turn(event)
             elif not capture.read() and event & select.POLLHUP:

@@ -79,8 +79,8 @@ class PythonExecutor:
         self._tools = Tools(tools, limits)
         order = Order(
             limits=limits,
-            imports=None if imports is None else tuple(sorted(imports)),
-            preload=tuple(preload),
+            imports=None if imports is None else tuple(sorted(_modules("imports", imports))),
+            preload=_modules("preload", preload),
             tools=self._tools.names,
             setup=setup,
         )
@@ -263,6 +263,13 @@ def _sandbox(limits: ExecutorLimits, isolation: Isolation) -> Sandbox:
     if "pidns" not in sandbox.features:  # its processes would see ours
         shield()
     return sandbox
+
+
+def _modules(option: str, names: Collection[str]) -> tuple[str, ...]:
+    found = tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) and name for name in found):
+        raise ConfigurationError(f"{option} must be names of modules, got {names!r}")
+    return found
 
 
 def _too_long(size: int, limit: int) -> CodeResult:

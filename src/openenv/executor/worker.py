@@ -151,7 +151,6 @@ class Worker:
                 _seed(int(run.seed))
             self._settle()
             outcome = self._outcome(run)
-            self._mend()
             self._line.shut()
             self._finish(outcome)
             self._line.send(Kind.OUTCOME, outcome)
@@ -195,7 +194,7 @@ class Worker:
         except BaseException as error:  # noqa: BLE001  # the code's own
             return Outcome(run.token, 1, fault=_fault(error))
         try:
-            value = shown(piece.run(self._names))
+            value = self._value(piece)
         except MemoryError as error:
             return Outcome(run.token, 1, fault=_fault(error), out_of_memory=True)
         except BaseException as error:  # noqa: BLE001  # the code's own
@@ -204,6 +203,12 @@ class Worker:
             return Outcome(run.token)
         value, is_cut = cut(value, self._order.limits.output_bytes)
         return Outcome(run.token, value=value, truncated=["value"] if is_cut else [])
+
+    def _value(self, piece: Piece) -> str | None:
+        try:
+            return shown(piece.run(self._names))
+        finally:
+            self._mend()
 
     def _finish(self, outcome: Outcome) -> None:
         """Adds what the code has left."""
