@@ -9,6 +9,7 @@ from game_2048_env.models import (
     Game2048State,
     StrategyResult,
 )
+from game_2048_env.rewards import success_reward
 from game_2048_env.strategy import (
     ForbiddenImport,
     StrategyRefused,
@@ -29,4 +30,5 @@ __all__ = [
     "check_strategy",
     "execute_strategy",
     "extract_strategy",
+    "success_reward",
 ]

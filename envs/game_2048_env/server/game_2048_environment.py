@@ -15,9 +15,9 @@ from game_2048_env.models import (
     Game2048State,
     StrategyResult,
 )
+from game_2048_env.rewards import success_reward
 from game_2048_env.rules import KEYS, MOVES, Move, parse_move
 from game_2048_env.server.options import Game2048Options
-from game_2048_env.server.rewards import success_reward
 from openenv import Environment, errors
 
 SHARE_OF_PATIENCE = 0.8

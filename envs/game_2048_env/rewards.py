@@ -1,4 +1,4 @@
-"""What an episode of `reward="success"` pays, at its end."""
+"""What an episode of `reward="success"` pays, at its end; for reward functions, too."""
 
 from __future__ import annotations
 
