@@ -40,5 +40,5 @@ def turbulence(close: Prices) -> Prices:
         past = returns[max(0, day - DAYS_BACK) : day]
         unlike = returns[day] - past.mean(axis=0)
         covariance = np.atleast_2d(np.cov(past, rowvar=False))
-        result[day + 1] = unlike @ np.linalg.pinv(covariance, hermitian=True) @ unlike
+        result[day + 1] = unlike @ np.linalg.pinv(covariance) @ unlike
     return result
