@@ -20,7 +20,7 @@ from openenv.server.app import create_app
 from openenv.server.http_server import HTTPEnvServer
 from openenv.server.run import Server, server_for
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 MASK = b"\x00\x00\x00\x00"
 
 

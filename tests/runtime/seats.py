@@ -19,7 +19,7 @@ from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
 from tests.runtime.worlds import Do, Seen
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 
 
 class Answer(NamedTuple):
