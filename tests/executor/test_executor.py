@@ -8,7 +8,9 @@ import pytest
 
 from openenv.executor import CodeResult, ExecutorFailed, ExecutorLimits, PythonExecutor
 from openenv.protocol.errors import ConcurrentCall, ConfigurationError
+from openenv.runtime.confine import probe
 
+THREAD = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()"
 PLOT = """
 import matplotlib.pyplot as plt
 plt.plot([1, 2])
@@ -254,6 +256,20 @@ class TestOptions:
             assert executor.run("answer").value == "42"
             executor.reset()
             assert executor.run("answer").output == "42"
+
+    @pytest.mark.skipif("mountns" not in probe(), reason="only one's own user reads the files")
+    @pytest.mark.parametrize("begin", ["", THREAD])
+    def test_preloaded_modules_are_there_whole(
+        self, begin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "own_pkg").mkdir()
+        (tmp_path / "own_pkg/__init__.py").write_text(f"{begin}\nx = 1")
+        (tmp_path / "own_pkg/later.py").write_text("y = 2")
+        (tmp_path / "answers.py").write_text("secret = 3")
+        monkeypatch.syspath_prepend(tmp_path)
+        with PythonExecutor(preload=["own_pkg"]) as executor:
+            assert executor.run("import own_pkg, own_pkg.later as later\nlater.y").value == "2"
+            assert executor.run("import answers").exit_code == 1
 
     @pytest.mark.parametrize(
         ("options", "why"),

@@ -8,8 +8,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from openenv.executor.verdict import of_loss, of_outcome
 from openenv.executor.wire import OVERHEAD_BYTES, Run
 from openenv.executor.worker import Order
 from openenv.protocol.errors import ConcurrentCall, ConfigurationError
+from openenv.runtime.concealed import find_concealed
 from openenv.runtime.nursery import FORKS
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class PythonExecutor:
         imports: top-level modules that the code may import, for example `("math", "numpy")`; by
             default whatever is installed. A matter of the task's rules, not of safety.
         preload: modules that are imported once, before any interpreter is made: importing them is
-            fast then.
+            fast then. Code can read their files, wherever those are.
         tools: functions that the code may call by these names. They run here, in the caller's
             process, in a thread of their own, with arguments and results that JSON can say; what
             they raise is raised in the code.
@@ -84,7 +86,7 @@ class PythonExecutor:
             tools=self._tools.names,
             setup=setup,
         )
-        self._sandbox = _sandbox(limits, isolation)
+        self._sandbox = _sandbox(order, isolation)
         self._foundry = Foundry.shared(
             (order, isolation, tuple(sys.path)),
             InterpreterBirth(order=order, sandbox=self._sandbox),
@@ -245,7 +247,7 @@ class PythonExecutor:
         self.close()
 
 
-def _sandbox(limits: ExecutorLimits, isolation: Isolation) -> Sandbox:
+def _sandbox(order: Order, isolation: Isolation) -> Sandbox:
     if not FORKS:
         raise ConfigurationError(
             f"PythonExecutor needs Linux, and this is {sys.platform}; run it in a container"
@@ -253,16 +255,29 @@ def _sandbox(limits: ExecutorLimits, isolation: Isolation) -> Sandbox:
     from openenv.runtime.confine import Confinement, shield  # of Linux alone
     from openenv.runtime.sandbox import Sandbox
 
+    readable = tuple(place for name in order.preload for place in _places(name))
     confinement = Confinement(
-        memory_bytes=limits.memory_bytes,
-        max_processes=limits.processes,
-        tmp_bytes=limits.files_bytes,
-        cpus=limits.cpus,
+        memory_bytes=order.limits.memory_bytes,
+        max_processes=order.limits.processes,
+        tmp_bytes=order.limits.files_bytes,
+        cpus=order.limits.cpus,
+        readable=readable,
+        concealed=find_concealed(readable),
     )
     sandbox = Sandbox.around(confinement, isolation)
     if "pidns" not in sandbox.features:  # its processes would see ours
         shield()
     return sandbox
+
+
+def _places(module: str) -> Iterator[str]:
+    """The files and directories of a package or module; none, where it is not found or built in."""
+    with suppress(ImportError, ValueError):
+        found = find_spec(module.partition(".")[0])
+        if found is not None and found.submodule_search_locations is not None:
+            yield from map(os.path.abspath, found.submodule_search_locations)
+        elif found is not None and found.has_location and found.origin is not None:
+            yield os.path.abspath(found.origin)
 
 
 def _modules(option: str, names: Collection[str]) -> tuple[str, ...]:
