@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from openenv import errors, needs
+from reasoning_gym_env.server import guard
 from reasoning_gym_env.server.options import COMPOSITE, ReasoningGymOptions
 
 with needs("openenv-reasoning-gym-env[server]"):
@@ -20,6 +21,8 @@ with needs("openenv-reasoning-gym-env[server]"):
     from reasoning_gym.composite import (  # type: ignore[import-not-found, import-untyped, unused-ignore]
         DatasetSpec,
     )
+
+guard.disarm(reasoning_gym.factory.DATASETS)
 
 SEED_RANGE = 1 << 31
 
@@ -64,9 +67,12 @@ class Question:
         answer = self._entry.get("answer")
         self.answer = None if answer is None else str(answer)
         self.details: dict[str, Any] = plain(self._entry.get("metadata") or {})
+        self._source = str(self.details.get("source_dataset", options.dataset_name))
 
     def score(self, answer: str) -> Score:
         """Scores an answer. One that the dataset's scorer fails at is worth 0."""
+        if why := guard.fault(self._source, answer):
+            return Score(0.0, f"the answer was not read: {why}")
         try:
             with _settled(self._seed):
                 value = float(self._dataset.score_answer(answer=answer, entry=self._entry))

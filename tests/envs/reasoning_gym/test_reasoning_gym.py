@@ -1,6 +1,8 @@
 """Questions, answers, scores, sequences, and what may not be told too early."""
 
+import json
 import random
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,9 @@ import reasoning_gym  # type: ignore[import-not-found, import-untyped, unused-ig
 from openenv import InvalidRequest, create_app, errors
 from openenv.testing import serving
 from reasoning_gym_env import ReasoningGymAction, ReasoningGymEnv, ReasoningGymObservation
-from reasoning_gym_env.server import ReasoningGymEnvironment
+from reasoning_gym_env.server import ReasoningGymEnvironment, guard
 from reasoning_gym_env.server.options import ReasoningGymOptions
-from reasoning_gym_env.server.questions import Question, names, plain
+from reasoning_gym_env.server.questions import Question, Score, names, plain
 
 QUICK = [
     "ab",
@@ -215,16 +217,59 @@ def test_details_become_json() -> None:
     assert plain(details) == {"1": [2, [3]], "a": 4, "b": [[5.0]], "c": "nan", "d": str(len)}
 
 
-@pytest.mark.timeout(120)
-def test_an_answer_that_is_a_program_meets_a_sandbox(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [*sorted(guard.VALUES), *sorted(guard.FORMULAS)])
+def test_an_answer_is_not_run_as_a_program(name: str, tmp_path: Path) -> None:
     mark = tmp_path / "reached"
+    opened = f"open({str(mark)!r}, 'w').write('x')"
+    question = Question(ReasoningGymOptions(dataset_name=name), 1)
+    for answer in (f"[{opened}]", opened, f"[[{opened}]]", f"x + {opened}", f"({opened})"):
+        assert question.score(answer).value <= 0.1
+    assert not mark.exists()
+    assert question.answer is not None
+    assert question.score(question.answer).value == 1.0
+
+
+def test_a_mixture_is_guarded_as_its_datasets_are() -> None:
+    options = ReasoningGymOptions().updated({"dataset_specs": [{"name": "countdown"}]})
+    assert Question(options, 1).score("open(1)").error
+
+
+@pytest.mark.parametrize("name", ["simple_integration", "intermediate_integration", "countdown"])
+def test_right_formulas_pass(name: str) -> None:
+    for seed in range(6):
+        question = Question(ReasoningGymOptions(dataset_name=name), seed)
+        assert question.answer is not None
+        assert question.score(question.answer) == Score(1.0)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "x.subs",
+        "2.real",
+        "(1).real",
+        "x . y",
+        "__import__",
+        "_",
+        "lambda: 1",
+        "[1]",
+        "'a'",
+        "x;y",
+        "os(1)",
+    ],
+)
+def test_what_is_no_formula_is_told(answer: str) -> None:
+    assert guard.fault("countdown", answer)
+    assert guard.fault("gcd", answer) is None
+
+
+@pytest.mark.timeout(120)
+def test_answers_are_scored_in_a_sandbox() -> None:
     with (
         serving(create_app(ReasoningGymEnvironment)) as url,
         ReasoningGymEnv(base_url=url).sync() as env,
+        urllib.request.urlopen(f"{url}/health", timeout=10) as health,
     ):
-        env.reset(dataset_name="spiral_matrix", seed=1)
-        answer = f"[open({str(mark)!r}, 'w').write('x')]"
-        result = env.step(ReasoningGymAction(answer=answer))
-        assert (result.reward, result.done) == (0.0, True)
-        assert env.reset().observation.question
-    assert not mark.exists()
+        assert json.load(health)["isolation"]["host"] == "sandbox"
+        assert env.reset(dataset_name="gcd", seed=1).observation.question
+        assert env.step(ReasoningGymAction(answer="1")).done
