@@ -56,7 +56,8 @@ def _stock_line(episode: Episode, stock: int) -> str:
     signals = vector[2 * stocks + 1 + stock :: stocks]
     told = [f"{name} {value:.4g}" for name, value in zip(tape.indicators, signals, strict=True)]
     price, held = vector[1 + stock], vector[1 + stocks + stock]
-    return ", ".join([f"{tape.tickers[stock]}: price {price:.2f}", f"shares {held:.0f}", *told])
+    shown = f"{price:.2f}" if price >= 1 else f"{price:.4g}"
+    return ", ".join([f"{tape.tickers[stock]}: price {shown}", f"shares {held:.0f}", *told])
 
 
 def _asking(episode: Episode) -> str:

@@ -81,7 +81,7 @@ class Episode:
             return self._reward if self.options.compat else 0.0
         if self.options.clip:
             actions = [min(1.0, max(-1.0, action)) for action in actions]
-        held, before = self.holdings, self._worth()
+        held, before = self.holdings, self.value
         self._engine.trade(actions)
         self.vector = self._engine.vector
         self.filled = [now - then for now, then in zip(self.holdings, held, strict=True)]

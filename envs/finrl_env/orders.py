@@ -8,6 +8,9 @@ from finrl_env.tape import Tape, tape_for
 from finrl_env.trading import Engine, Funds, Terms, Trading, ranked, ranked_by_numpy
 from openenv import InvalidRequest
 
+TRACE = 1e-6
+"""What rounding may leave less than no cash."""
+
 
 def terms_of(options: FinRLOptions, stocks: int) -> Terms:
     """On what terms so many stocks are traded.
@@ -116,6 +119,7 @@ def _funds_left(options: FinRLOptions, stocks: int) -> Funds:
             f"{2 * stocks + 1}"
         )
     cash, shares = previous[0], tuple(previous[stocks + 1 : 2 * stocks + 1])
+    cash = max(0.0, cash) if cash > -TRACE else cash
     whole = all(0 <= held <= 1e9 and held % 1 == 0 for held in shares)
     if not whole or not 0 <= cash <= 1e15 or not any([cash, *shares]):
         raise InvalidRequest(

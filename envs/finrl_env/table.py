@@ -66,14 +66,17 @@ def read_market(path: Path, extra: Iterable[str] = ()) -> Market:
     """
     try:
         if path.exists() and not path.is_file():
-            raise TableError(f"{path} is a directory or a device; a price table is a file")
+            raise TableError(f"{path.name} is a directory or a device; a price table is a file")
         if (size := path.stat().st_size) > MOST_BYTES:
-            raise TableError(f"{path} has {size} bytes; a price table has at most {MOST_BYTES}")
+            raise TableError(
+                f"{path.name} has {size} bytes; a price table has at most {MOST_BYTES}"
+            )
         parquet = path.suffix.lower() in (".parquet", ".pq")
         header, rows = _parquet(path) if parquet else _csv(path)
         return _Reader(path, header, extra).market(rows)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise TableError(f"the price table {path} cannot be read: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise TableError(f"the price table {path.name} cannot be read: {why}") from error
 
 
 def _csv(path: Path) -> tuple[list[str], Iterator[Row]]:
@@ -97,7 +100,7 @@ def _parquet(path: Path) -> tuple[list[str], Iterator[Row]]:
     try:
         table = pyarrow.parquet.read_table(path)
     except pyarrow.ArrowException as error:
-        raise TableError(f"the price table {path} cannot be read: {error}") from error
+        raise TableError(f"the price table {path.name} cannot be read: {error}") from error
     columns = [column.to_pylist() for column in table.columns]
     return list(table.column_names), enumerate(zip(*columns, strict=True), start=1)
 
@@ -106,14 +109,14 @@ class _Reader:
     """Reads the rows of one table."""
 
     def __init__(self, path: Path, header: list[str], extra: Iterable[str]) -> None:
-        self._path = path
+        self._name = path.name  # where it lies is nothing that clients need to know
         self._width = len(header)
         for name in NEEDED:
             if name not in header:
                 raise self._without(name, header)
         twice = {name for name in header if name and header.count(name) > 1}
         if twice:
-            raise TableError(f"{path}, row 1: the column {min(twice)!r} is there twice")
+            raise TableError(f"{path.name}, row 1: the column {min(twice)!r} is there twice")
         wanted = dict.fromkeys(("close", "high", "low", *extra))
         self._numbers = {name: header.index(name) for name in wanted if name in header}
         self._date, self._tic = header.index("date"), header.index("tic")
@@ -122,7 +125,7 @@ class _Reader:
         other = get_close_matches(name, header, 1, 0.5)
         hint = f"is it {other[0]!r}? " if other else ""
         return TableError(
-            f"{self._path}, row 1: the column {name!r} is missing; {hint}a table needs "
+            f"{self._name}, row 1: the column {name!r} is missing; {hint}a table needs "
             f"{', '.join(NEEDED)}, and this one has {', '.join(header)[:200] or 'none'}"
         )
 
@@ -134,14 +137,14 @@ class _Reader:
             of_stock = quotes.setdefault(ticker, {})
             if (other := of_stock.setdefault(day, quote)) is not quote:
                 raise TableError(
-                    f"{self._path}, row {number}: {ticker} on {quote.date} is in row {other.row} "
+                    f"{self._name}, row {number}: {ticker} on {quote.date} is in row {other.row} "
                     "already"
                 )
             if len(quotes) > MOST_STOCKS:
                 raise self._wrong(number, "tic", ticker, f"at most {MOST_STOCKS} stocks")
         days = sorted(set().union(*quotes.values()))
         if len(days) < 2:
-            raise TableError(f"{self._path} has {len(days)} days; there is nothing to trade in")
+            raise TableError(f"{self._name} has {len(days)} days; there is nothing to trade in")
         self._check_complete(quotes, days)
         return self._assembled(quotes, days)
 
@@ -173,14 +176,14 @@ class _Reader:
             missing = next(day for day in days if day not in of_stock)
             other = next(each[missing] for each in quotes.values() if missing in each)
             raise TableError(
-                f"{self._path}, row {other.row}: others have {other.date}, {ticker} has no row for "
+                f"{self._name}, row {other.row}: others have {other.date}, {ticker} has no row for "
                 "it; fill such days, or leave the stock or the day out"
             )
 
     def _quote(self, number: int, cells: Sequence[Any]) -> tuple[datetime, str, _Quote]:
         if len(cells) != self._width:
             raise TableError(
-                f"{self._path}, row {number}: {self._width} cells were expected, as in the header, "
+                f"{self._name}, row {number}: {self._width} cells were expected, as in the header, "
                 f"got {len(cells)}"
             )
         date = _text(cells[self._date])
@@ -222,7 +225,7 @@ class _Reader:
     def _wrong(self, number: int, column: str, cell: Any, wanted: str) -> TableError:
         found = "nothing" if cell in (None, "") else repr(cell)[:60]
         return TableError(
-            f"{self._path}, row {number}, column {column}: {wanted} was expected, got {found}"
+            f"{self._name}, row {number}, column {column}: {wanted} was expected, got {found}"
         )
 
 

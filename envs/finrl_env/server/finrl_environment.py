@@ -71,7 +71,7 @@ class FinRLEnvironment(Environment[FinRLAction, FinRLObservation, FinRLState]):
         episode = self._playing()
         error = CLOSED if episode.done else episode.fault(action.actions)
         if error:
-            return _observe(episode, error=error)
+            return _observe(episode, filled=[0.0] * len(episode.filled), error=error)
         reward = episode.trade(action.actions)
         self._steps += 1
         return _observe(episode, reward=reward)

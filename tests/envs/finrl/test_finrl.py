@@ -137,6 +137,7 @@ def test_what_was_filled_is_told(trader: Trader) -> None:
     trader.reset(initial_amount=2500)
     assert trader.step(buy(1.0)).observation.metadata["filled"] == [24.0]
     assert trader.step(buy(-0.1)).observation.metadata["filled"] == [-10.0]
+    assert trader.step(buy(0.5, 0.5)).observation.metadata["filled"] == [0.0]
     assert trader.step(buy(0.001)).observation.metadata["filled"] == [0.0]
 
 
@@ -230,6 +231,9 @@ def test_an_account_may_go_on(trader: Trader) -> None:
     left = trader.step(buy(0.5, 0.25, 0.1)).observation
     went_on = trader.reset(market="sample", day=1, initial=False, previous_state=left.state)
     assert went_on.observation.state == left.state
+    traced = [-1e-12, *left.state[1:]]
+    went_on = trader.reset(market="sample", day=1, initial=False, previous_state=traced)
+    assert went_on.observation.state == [0.0, *left.state[1:]]
 
 
 def test_a_page_can_draw_it() -> None:

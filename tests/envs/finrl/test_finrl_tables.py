@@ -112,7 +112,7 @@ def test_a_wrong_table_says_where(table: Table, old: str, new: str, told: str) -
     assert old in GOOD
     with pytest.raises(TableError, match=told) as caught:
         read_market(table(GOOD.replace(old, new, 1)), ["mood"])
-    assert "prices.csv" in str(caught.value)
+    assert str(caught.value).startswith("prices.csv") or "table prices.csv" in str(caught.value)
     assert len(str(caught.value)) < 500
 
 
@@ -152,6 +152,10 @@ def test_a_table_is_traded_on(table: Table) -> None:
     assert seen.state == [100_000, 20, 10, 0, 0, 0.5, 0.25]
     assert (seen.tickers, seen.date) == (["B", "A"], "2020-01-02")
     assert "B: price 20.00, shares 0, mood 0.5" in seen.text
+    seen = environment.reset(tech_indicator_list=[])
+    assert seen.state == [100_000, 20, 10, 0, 0]
+    assert "A: price 10.00, shares 0\n" in seen.text
+    environment.reset()
     seen = environment.step(FinRLAction(actions=[1.0, 1.0]))
     assert seen.state[1:5] == [21, 11, 100, 100]
 
@@ -189,8 +193,9 @@ def test_a_table_that_has_gone_ends_no_episode(table: Table) -> None:
     environment = FinRLEnvironment(data_path=str(path))
     environment.reset()
     path.unlink()
-    with pytest.raises(TableError, match="No such file"):
+    with pytest.raises(TableError, match="No such file") as gone:
         environment.reset()
+    assert str(path.parent) not in str(gone.value)
     assert environment.step(FinRLAction(actions=[0.0, 0.0])).date == "2020-01-03"
 
 
