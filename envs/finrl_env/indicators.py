@@ -124,7 +124,8 @@ def _windowed(
 
 def _counts(total: int, days: int) -> Prices:
     """How many days there are in each day's window, shape (total, 1)."""
-    return np.minimum(np.arange(1.0, total + 1), days)[:, None]
+    counts: Prices = np.minimum(np.arange(1.0, total + 1), days)[:, None]
+    return counts
 
 
 _FIXED: dict[str, Callable[[Market], Prices]] = {

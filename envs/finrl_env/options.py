@@ -73,7 +73,7 @@ class FinRLOptions(Options, variables="FINRL_"):
         compat: what FinRL does, and we do not: the last reward is paid twice, a single stock begins
             without shares, equal orders are ranked by the processor.
         engine: `own`, or `finrl` for the class in that package.
-        log_level: of the logger `finrl_env`.
+        log_level: from which on the logger `finrl_env` writes to standard error.
         make_plots: of the `finrl` engine alone, as all that follow.
         print_verbosity: see there.
         model_name: see there.
@@ -107,7 +107,7 @@ class FinRLOptions(Options, variables="FINRL_"):
     clip: bool = True
     compat: bool = False
     engine: Literal["own", "finrl"] = "own"
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "WARNING"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] | None = None
     make_plots: bool = False
     print_verbosity: Annotated[int, Field(ge=1)] = 10
     model_name: str = ""

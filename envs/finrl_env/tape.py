@@ -171,7 +171,7 @@ def _sine_tape(stocks: int, days: int, looks: _Looks) -> Tape:
 def _file_tape(path: Path, version: tuple[int, int] | None, looks: _Looks) -> Tape:
     """The tape of a price table, read anew when that has changed."""
     market = read_market(path, looks.names)
-    _log.info("%s: %d stocks, %d days", path, len(market.tickers), len(market.dates))
+    _log.info("%s: %d stocks, %d days", path.name, len(market.tickers), len(market.dates))
     return looks.at(market)
 
 

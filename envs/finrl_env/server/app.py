@@ -11,8 +11,18 @@ from finrl_env.server.finrl_environment import FinRLEnvironment
 from openenv import create_app
 from openenv.server.command import serve_command
 
+
+def write_log(level: str) -> None:
+    """Writes what this package logs to standard error, unless somebody has a place for it."""
+    logger = logging.getLogger("finrl_env")
+    logger.setLevel(level)
+    if not logger.hasHandlers():
+        logger.addHandler(logging.StreamHandler())
+
+
 options = configured()
-logging.getLogger("finrl_env").setLevel(options.log_level)
+if options.log_level is not None:
+    write_log(options.log_level)
 config = config_of(options)  # a price table that is wrong is told of before anything is served
 
 app = create_app(FinRLEnvironment, FinRLAction, FinRLObservation, env_name="finrl_env")

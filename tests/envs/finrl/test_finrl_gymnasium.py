@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 pytest.importorskip("numpy", reason="pip install -e 'envs/finrl_env[dev]'")
-pytest.importorskip("gymnasium", reason="pip install '.[gymnasium]'")
+pytest.importorskip("gymnasium", reason="pip install -e 'envs/finrl_env[dev]'")
 
 import numpy as np
 from gymnasium import spaces

@@ -98,16 +98,24 @@ def test_a_server_reads_what_its_variables_say(serving: Serving) -> None:
 
 def test_a_table_that_is_wrong_is_told_of_before_anything_is_served(tmp_path: Path) -> None:
     (tmp_path / "prices.csv").write_text("date,tic,close\n2020-01-02,A,ten\n")
+    status, told = _imported(FINRL_DATA_PATH=str(tmp_path / "prices.csv"))
+    assert status != 0
+    assert "prices.csv, row 2, column close: a number was expected, got 'ten'" in told
+
+
+def test_the_log_tells_which_tables_are_read() -> None:
+    said = "sample.csv: 3 stocks, 252 days\n"
+    assert _imported(FINRL_MARKET="sample", FINRL_LOG_LEVEL="INFO") == (0, said)
+    assert _imported(FINRL_MARKET="sample") == (0, "")
+
+
+def _imported(**variables: str) -> tuple[int, str]:
+    """How the import of the application ends in a process, and what it writes."""
+    command = [sys.executable, "-c", "import finrl_env.server.app"]
     run = subprocess.run(
-        [sys.executable, "-c", "import finrl_env.server.app"],
-        check=False,
-        env=_environ(FINRL_DATA_PATH=str(tmp_path / "prices.csv")),
-        capture_output=True,
-        text=True,
-        timeout=15,
+        command, check=False, env=_environ(**variables), capture_output=True, text=True, timeout=15
     )
-    assert run.returncode != 0
-    assert "prices.csv, row 2, column close: a number was expected, got 'ten'" in run.stderr
+    return run.returncode, run.stderr
 
 
 def test_a_file_as_finrl_s_configures_it(written: Callable[[Any], str]) -> None:
