@@ -35,3 +35,10 @@ def test_what_a_program_says_at_its_end_is_told(
     assert result.error is not None
     assert result.error.message == message or message is None
     assert result.stderr == ("" if code == "3" else f"{result.error.message}\n")
+
+
+def test_lines_are_those_that_python_counts() -> None:
+    with PythonExecutor(limits=ExecutorLimits(timeout_s=60)) as executor:
+        result = executor.run("a = '\x1c \u2028'\r\nb = 1\rc = 2\n1 / 0")
+    assert result.error is not None and result.error.line == 4
+    assert "    1 / 0\n" in result.stderr

@@ -186,6 +186,7 @@ class PythonExecutor:
         if os.getpid() != self._owner:
             raise ExecutorFailed("this executor was made in another process; make one here")
         if not self._turn.acquire(blocking=False):
+            self._check_open()  # it may be closing
             raise ConcurrentCall(
                 "this executor is running code; wait for it, or use an executor of your own"
             )

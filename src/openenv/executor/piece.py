@@ -31,7 +31,10 @@ class Piece:
         Raises:
             SyntaxError, ValueError, MemoryError, RecursionError: it is no Python.
         """
-        lines = [f"{line}\n" for line in text.splitlines()]  # all end so: else carets are misplaced
+        source = text.replace("\r\n", "\n").replace("\r", "\n")  # lines as Python counts them
+        lines = [
+            f"{line}\n" for line in source.split("\n")
+        ]  # all end so: else carets are misplaced
         linecache.cache[name] = len(text), None, lines, name
         tree = cast(ast.Module, compile(text, name, "exec", _PARSED, dont_inherit=True))
         last = None
