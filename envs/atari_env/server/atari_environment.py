@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from base64 import b64encode
+from copy import copy
 from typing import Any
 from uuid import uuid4
 
@@ -64,8 +65,8 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
                 episode goes on.
         """
         options = self._options.updated(kwargs)
-        seeds = self._seeds if seed is None else random.Random(f"games after {seed}")
-        seed = self._seeds.getrandbits(SEED_BITS) if seed is None else seed
+        seeds = copy(self._seeds) if seed is None else random.Random(f"games after {seed}")
+        seed = seeds.getrandbits(SEED_BITS) if seed is None else seed
         self._episode = Episode(self._console(options, seed), options, seed)
         self._seeds = seeds
         told = options.model_dump(include=set(AtariState.model_fields))

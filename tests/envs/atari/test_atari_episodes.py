@@ -228,6 +228,16 @@ def test_what_cannot_be_is_refused_and_the_episode_goes_on(
     assert environment.step(NOOP) == expected[1]
 
 
+def test_a_reset_that_is_refused_uses_up_no_seed() -> None:
+    environment = _atari()
+    environment.reset(seed=1)
+    expected = environment.reset().metadata["seed"]
+    environment.reset(seed=1)
+    with pytest.raises(InvalidRequest, match="no mode 3"):
+        environment.reset(mode=3)
+    assert environment.reset().metadata["seed"] == expected
+
+
 def test_options_of_a_reset_hold_for_its_episode_alone() -> None:
     environment = _atari()
     environment.reset(seed=1, game_name="pong", frameskip=2, obs_type="grayscale")
