@@ -75,7 +75,7 @@ class CodeObservation(Observation):
         timed_out: its time was over.
         out_of_memory: it wanted more memory than it may have.
         restarted: the interpreter was replaced: what earlier steps defined is gone.
-        output_truncated: it printed more than is shown.
+        output_truncated: it printed or made more than is shown.
         artefacts: figures that it drew, and files that it wrote to its working directory.
         text: all of this as a language model reads it.
     """

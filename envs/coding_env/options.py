@@ -36,7 +36,7 @@ class CodingOptions(Options, variables="CODING_"):
     isolation: Literal["best", "strict"] = "best"
     timeout_s: float = Field(default=10.0, gt=0, le=3600)
     memory_mb: int = Field(default=1024, ge=64, le=1 << 20)
-    max_output: int = Field(default=50_000, ge=1, le=10_000_000)
+    max_output: int = Field(default=50_000, ge=1, le=500_000)
     imports: tuple[str, ...] | None = Field(default=None, max_length=1000)
     preload: tuple[str, ...] = Field(default=(), max_length=100)
     safety: Literal["syntax", "text"] = "syntax"

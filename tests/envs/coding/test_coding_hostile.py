@@ -182,6 +182,23 @@ def test_memory_is_given_back(connect: Open) -> None:
 
 
 @pytest.mark.timeout(60)
+@pytest.mark.parametrize("protocol", ["v1", "v2+msgpack"])
+def test_the_largest_answer_fits_into_a_message(coding_url: str, protocol: str) -> None:
+    code = (
+        "import sys\n"
+        "open('a', 'wb').write(bytes(8 << 20))\n"
+        "for stream in (sys.stdout, sys.stderr): print('x' * 10**6, file=stream)\n"
+        "'y' * 10**6"
+    )
+    with CodingEnv(base_url=coding_url, protocol=protocol).sync() as client:
+        client.reset(max_output=500_000)
+        seen = client.step(CodeAction(code=code)).observation
+    assert [len(made.content) for made in seen.artefacts] == [8 << 20]
+    assert seen.output_truncated
+    assert (len(seen.stderr), len(seen.value or "")) == (500_000, 500_000)
+
+
+@pytest.mark.timeout(60)
 def test_sixteen_sessions_share_nothing(connect: Open) -> None:
     clients = [connect() for _ in range(SESSIONS)]
     for number, client in enumerate(clients):
