@@ -16,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.envs.case import case_of
+
 ROOT = Path(__file__).resolve().parents[1]
 STEP_LIMIT_S = 900
 WANTING = "pip install -e 'envs/"
@@ -72,7 +74,7 @@ def tested(package: str) -> Outcome:
     with tempfile.TemporaryDirectory(prefix=f"openenv-{package}-") as folder:
         try:
             examine(package, Path(folder))
-        except Failed as error:
+        except (Failed, ImportError) as error:  # the latter of an environment without a case
             problem = str(error)
     outcome = Outcome(package, time.monotonic() - began, problem)
     say(f"{problem}\n{outcome}" if problem else str(outcome))
@@ -86,10 +88,10 @@ def examine(package: str, folder: Path) -> None:
         Failed: something is wrong.
     """
     python = make_venv(folder / "venv")
-    install(python, "-e", str(ROOT), "-e", f"{ROOT / 'envs' / package}[dev]")
+    folders = [".", f"envs/{package}[dev]", *(f"envs/{name}" for name in case_of(package).beside)]
+    install(python, *(word for folder in folders for word in ("-e", folder)))
     tests = ROOT / "tests/envs"
-    own = tests / package.removesuffix("_env")
-    paths = [*sorted(tests.glob("test_*.py")), *([own] if own.is_dir() else [])]
+    paths = [*sorted(tests.glob("test_*.py")), tests / package.removesuffix("_env")]
     cache = ("-o", f"cache_dir={folder / 'cache'}")
     alone = ("env", f"OPENENV_TEST_ENVIRONMENT={package}")
     log = run(*alone, python, "-m", "pytest", "-q", "-rs", *cache, *paths)

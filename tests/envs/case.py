@@ -37,6 +37,7 @@ class Case:
         steps: as many steps of an episode are played at most.
         reward_range: the least and the greatest reward of a step.
         chance: whether the seed matters.
+        beside: other packages of `envs` that its own tests compare it with.
         needs_reset: whether a step before the first reset is refused.
         text: the observation's field for language models.
     """
@@ -54,6 +55,7 @@ class Case:
     bad_resets: tuple[Json, ...] = ()
     steps: int = 50
     chance: bool = True
+    beside: tuple[str, ...] = ()
     needs_reset: bool = True
     text: str = "text"
 

@@ -12,6 +12,7 @@ def policy(seen: Json, chance: random.Random) -> Json:
 
 CASE = Case(
     package="openspiel_env",
+    beside=("blackjack_env",),
     needs=("pyspiel",),
     environment="openspiel_env.server.openspiel_environment:OpenSpielEnvironment",
     client="openspiel_env:OpenSpielEnv",
