@@ -6,7 +6,7 @@ import ast
 import builtins
 from dataclasses import dataclass
 
-from coding_env.source import parsed
+from coding_env.source import NAME, UNREADABLE, parsed
 
 GIVEN = {*dir(builtins), "submission"}
 """What tests find without having asked for it."""
@@ -35,7 +35,7 @@ class HiddenTests:
         source: the tests.
 
     Raises:
-        ValueError: they cannot be parsed.
+        ValueError: they are no Python, or nested too deeply.
 
     Attributes:
         parts: what is to be run, in this order.
@@ -48,9 +48,10 @@ class HiddenTests:
         if tree is None:
             raise ValueError("the tests are no Python that can be parsed")
         try:
+            compile(tree, NAME, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             parts = _functions(source, tree) or _assertions(tree)
-        except RecursionError:
-            raise ValueError("the tests are nested too deeply") from None
+        except UNREADABLE as error:
+            raise ValueError(f"the tests are no Python that can be run: {error}") from None
         self.parts = parts or [Part(source, counts=True)]
         self.total = sum(part.counts for part in self.parts)
         self.wanted = sorted(_used(tree) - _defined(tree) - GIVEN)

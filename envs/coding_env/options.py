@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 from typing_extensions import Self
@@ -11,6 +11,10 @@ from typing_extensions import Self
 from coding_env.hidden_tests import HiddenTests
 from coding_env.models import MAX_CODE
 from openenv import InvalidRequest, Options
+
+NAME = r"[^\W\d]\w*"
+TopLevel = Annotated[str, Field(max_length=100, pattern=rf"^{NAME}$")]
+Module = Annotated[str, Field(max_length=200, pattern=rf"^{NAME}(\.{NAME})*$")]
 
 
 class CodingOptions(Options, variables="CODING_"):
@@ -37,8 +41,8 @@ class CodingOptions(Options, variables="CODING_"):
     timeout_s: float = Field(default=10.0, gt=0, le=3600)
     memory_mb: int = Field(default=1024, ge=64, le=1 << 20)
     max_output: int = Field(default=50_000, ge=1, le=500_000)
-    imports: tuple[str, ...] | None = Field(default=None, max_length=1000)
-    preload: tuple[str, ...] = Field(default=(), max_length=100)
+    imports: tuple[TopLevel, ...] | None = Field(default=None, max_length=1000)
+    preload: tuple[Module, ...] = Field(default=(), max_length=100)
     safety: Literal["syntax", "text"] = "syntax"
     tests: str | None = Field(default=None, min_length=1, max_length=MAX_CODE)
     max_steps: int | None = Field(default=None, ge=1)

@@ -152,7 +152,11 @@ def test_what_is_a_test_and_what_is_the_submission_s(
     assert (read.total, read.wanted) == (total, wanted)
 
 
-@pytest.mark.parametrize("tests", ["", "assert (", "assert 1" + "+1" * 20_000, "\0"])
+@pytest.mark.parametrize(
+    "tests",
+    ["", "assert (", "return 5", "assert 1" + "+1" * 20_000, "\0"],
+    ids=["empty", "unparsable", "return", "deep", "null byte"],
+)
 def test_tests_that_are_none_are_refused(coding: Coding, tests: str) -> None:
     with pytest.raises(errors.InvalidRequest, match="tests"):
         coding.reset(tests=tests)

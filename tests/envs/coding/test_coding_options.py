@@ -83,6 +83,8 @@ def test_isolation_of_every_wall_or_none(played: Played) -> None:
         ({"code_timeout_s": float("nan")}, "timeout_s"),
         ({"memory_mb": 1}, "memory_mb"),
         ({"imports": 5}, "imports"),
+        ({"imports": ["math", ""]}, "imports"),
+        ({"imports": ["os.path"]}, "os.path"),
         ({"tests": "assert ("}, "tests"),
         ({"time_out_s": 5}, "did you mean timeout_s"),
         ({"executor": "smolagents", "isolation": "strict"}, "no sandbox"),
