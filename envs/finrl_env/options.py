@@ -67,18 +67,18 @@ class FinRLOptions(Options, variables="FINRL_"):
         risk_indicator_col: the column that says the risk; without one, `turbulence` is computed.
         initial: `False` begins with the account of `previous_state`.
         previous_state: a `state` of an earlier episode with as many stocks.
-        state_space: checked, if it is given, as is the next.
-        action_space: see there.
+        state_space: how many numbers a state has; checked, if it is given.
+        action_space: how many an action has; checked, if it is given.
         clip: numbers beyond [-1, 1] count as -1 or 1.
         compat: what FinRL does, and we do not: the last reward is paid twice, a single stock begins
             without shares, equal orders are ranked by the processor.
         engine: `own`, or `finrl` for the class in that package.
         log_level: from which on the logger `finrl_env` writes to standard error.
-        make_plots: of the `finrl` engine alone, as all that follow.
-        print_verbosity: see there.
-        model_name: see there.
-        mode: see there.
-        iteration: see there.
+        make_plots: of FinRL's engine: it draws the account.
+        print_verbosity: of FinRL's engine: after how many episodes it prints one.
+        model_name: of FinRL's engine: it writes files of that name.
+        mode: of FinRL's engine, likewise.
+        iteration: of FinRL's engine, likewise.
     """
 
     market: Market | None = None

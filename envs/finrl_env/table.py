@@ -14,6 +14,7 @@ import csv
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -26,7 +27,8 @@ from finrl_env.market import Market, Prices
 from finrl_env.models import MOST_STOCKS
 from openenv import errors, needs
 
-MOST_BYTES = 256 << 20
+MOST_BYTES = 128 << 20
+MOST_ROWS = 2_500_000
 LEAST_PRICE, HIGHEST_PRICE = 1e-4, 1e9
 MOST_VALUE = 1e12
 NEEDED = ("date", "tic", "close")
@@ -36,6 +38,9 @@ _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 Row = tuple[int, Sequence[Any]]
 """Its number, and its cells in the order of the header."""
+
+Content = tuple[list[str], Iterator[Row]]
+"""A header, and the rows under it."""
 
 
 class TableError(errors.ConfigurationError):
@@ -72,37 +77,38 @@ def read_market(path: Path, extra: Iterable[str] = ()) -> Market:
                 f"{path.name} has {size} bytes; a price table has at most {MOST_BYTES}"
             )
         parquet = path.suffix.lower() in (".parquet", ".pq")
-        header, rows = _parquet(path) if parquet else _csv(path)
-        return _Reader(path, header, extra).market(rows)
+        with _parquet(path) if parquet else _csv(path) as (header, rows):
+            return _Reader(path, header, extra).market(rows)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = getattr(error, "strerror", None) or error
         raise TableError(f"the price table {path.name} cannot be read: {why}") from error
 
 
-def _csv(path: Path) -> tuple[list[str], Iterator[Row]]:
-    rows = _csv_rows(path)
-    header = next(rows, (1, []))[1]
-    return [str(name).strip() for name in header], rows
-
-
-def _csv_rows(path: Path) -> Iterator[Row]:
+@contextmanager
+def _csv(path: Path) -> Iterator[Content]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file)
-        for cells in lines:
-            if cells:
-                yield lines.line_num, cells
+        rows = ((lines.line_num, cells) for cells in lines if cells)
+        header = next(rows, (1, []))[1]
+        yield [name.strip() for name in header], rows
 
 
-def _parquet(path: Path) -> tuple[list[str], Iterator[Row]]:
+@contextmanager
+def _parquet(path: Path) -> Iterator[Content]:
     with needs("openenv-finrl-env[parquet]"):
         import pyarrow  # type: ignore[import-not-found,import-untyped,unused-ignore]
         import pyarrow.parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
     try:
-        table = pyarrow.parquet.read_table(path)
+        with pyarrow.parquet.ParquetFile(path) as file:
+            if (rows := file.metadata.num_rows) > MOST_ROWS:
+                raise TableError(
+                    f"{path.name} has {rows} rows; a price table has at most {MOST_ROWS}"
+                )
+            table = file.read()
     except pyarrow.ArrowException as error:
         raise TableError(f"the price table {path.name} cannot be read: {error}") from error
     columns = [column.to_pylist() for column in table.columns]
-    return list(table.column_names), enumerate(zip(*columns, strict=True), start=1)
+    yield list(table.column_names), enumerate(zip(*columns, strict=True), start=1)
 
 
 class _Reader:

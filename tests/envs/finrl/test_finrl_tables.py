@@ -234,6 +234,15 @@ def test_a_wrong_parquet_table_says_where(tmp_path: Path) -> None:
         read_market(tmp_path / "prices.parquet")
 
 
+def test_a_parquet_table_of_too_many_rows_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _parquet(tmp_path, {"date": ["2020-01-02"] * 3, "tic": list("ABC"), "close": [1.0] * 3})
+    monkeypatch.setattr("finrl_env.table.MOST_ROWS", 2)
+    with pytest.raises(TableError, match="3 rows; a price table has at most 2"):
+        read_market(path)
+
+
 def _parquet(folder: Path, columns: dict[str, Any]) -> Path:
     pyarrow = pytest.importorskip("pyarrow", reason="pip install -e 'envs/finrl_env[dev]'")
     parquet = pytest.importorskip("pyarrow.parquet")
