@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from openenv.env.models import State as State
     from openenv.env.ndarray import NDArray as NDArray
     from openenv.env.options import Options as Options
+    from openenv.env.seeds import Seeds as Seeds
     from openenv.env.transforms import Transform as Transform
     from openenv.in_process import local as local
     from openenv.protocol import errors as errors
@@ -98,6 +99,7 @@ _HOMES = {
     "ProviderError": "openenv.protocol.errors",
     "ReplyTimeout": "openenv.protocol.errors",
     "ResetRequired": "openenv.protocol.errors",
+    "Seeds": "openenv.env.seeds",
     "SessionCapacityError": "openenv.protocol.errors",
     "SessionCreationError": "openenv.protocol.errors",
     "SessionError": "openenv.protocol.errors",

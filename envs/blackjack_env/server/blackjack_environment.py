@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 from uuid import uuid4
 
 from blackjack_env.game import Game
 from blackjack_env.models import BlackJackAction, BlackJackObservation, BlackJackState
 from blackjack_env.rules import MOVES, REWARDS
-from openenv import Environment, errors
+from openenv import Environment, Seeds, errors
 
-SEED_BITS = 32
 GAME_OVER = "the game is over and stays as it is; reset() deals the next one"
 
 
@@ -28,7 +26,7 @@ class BlackJackEnvironment(Environment[BlackJackAction, BlackJackObservation, Bl
 
     def __init__(self) -> None:
         super().__init__()
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._game: Game | None = None
         self._state = BlackJackState()
 
@@ -36,10 +34,7 @@ class BlackJackEnvironment(Environment[BlackJackAction, BlackJackObservation, Bl
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
     ) -> BlackJackObservation:
         """Deals a game."""
-        if seed is None:
-            seed = self._seeds.getrandbits(SEED_BITS)
-        else:
-            self._seeds = random.Random(f"games after {seed}")
+        seed = self._seeds.next(seed)
         self._game = Game(seed)
         self._state = BlackJackState(episode_id=episode_id or str(uuid4()), seed=seed)
         return _observe(self._game)

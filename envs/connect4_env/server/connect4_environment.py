@@ -12,11 +12,10 @@ from typing_extensions import Self
 from connect4_env.board import Board
 from connect4_env.models import Connect4Action, Connect4Observation, Connect4State
 from connect4_env.opponents import OPPONENTS
-from openenv import Environment, Options, errors
+from openenv import Environment, Options, Seeds, errors
 
 Opponent = Literal["none", "random", "search"]
 
-SEED_BITS = 31
 GAME_OVER = "the game is over and stays as it is; reset() begins the next one"
 LOSE_REWARD = -1.0
 
@@ -63,7 +62,7 @@ class Connect4Environment(Environment[Connect4Action, Connect4Observation, Conne
         defaults = options or Connect4Options.from_variables()
         self._defaults = defaults.updated({"opponent": opponent})
         self._options = self._defaults
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._chance = random.Random()
         self._board: Board | None = None
         self._forfeit_to: int | None = None
@@ -79,10 +78,7 @@ class Connect4Environment(Environment[Connect4Action, Connect4Observation, Conne
             errors.InvalidRequest: an option is unknown or impossible; the running game goes on.
         """
         chosen = self._options = self._defaults.updated(options)
-        if seed is None:
-            seed = self._seeds.getrandbits(SEED_BITS)
-        else:
-            self._seeds = random.Random(f"games after {seed}")
+        seed = self._seeds.next(seed)
         self._chance = random.Random(f"opponent {seed}")
         board = self._board = Board()
         self._forfeit_to = self._opponent_column = None

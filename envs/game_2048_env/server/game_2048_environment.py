@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from typing import Any
 from uuid import uuid4
 
-from game_2048_env.board import SEED_BITS, GameBoard
+from game_2048_env.board import GameBoard
 from game_2048_env.execution import StrategyRunner
 from game_2048_env.models import (
     Game2048Action,
@@ -18,7 +17,7 @@ from game_2048_env.models import (
 from game_2048_env.rewards import success_reward
 from game_2048_env.rules import KEYS, MOVES, Move, parse_move
 from game_2048_env.server.options import Game2048Options
-from openenv import Environment, errors
+from openenv import Environment, Seeds, errors
 
 SHARE_OF_PATIENCE = 0.8
 """The part of a caller's patience that a strategy may use up; the rest is for the answer."""
@@ -44,7 +43,7 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
         super().__init__()
         self._defaults = options or Game2048Options.from_variables()
         self._options = self._defaults
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._game: GameBoard | None = None
         self._episode_id: str | None = None
         self._steps = 0
@@ -60,10 +59,7 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
             errors.InvalidRequest: an option is unknown or impossible; the running game goes on.
         """
         self._options = self._defaults.updated(options)
-        if seed is None:
-            seed = self._seeds.getrandbits(SEED_BITS)
-        else:
-            self._seeds = random.Random(f"games after {seed}")
+        seed = self._seeds.next(seed)
         chosen = self._options
         self._game = GameBoard(chosen.size, seed, chosen.target_tile, chosen.probability_fours)
         self._episode_id, self._steps, self._strategy = episode_id or str(uuid4()), 0, None

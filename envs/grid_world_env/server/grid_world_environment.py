@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 from uuid import uuid4
 
@@ -10,9 +9,8 @@ from pydantic import Field
 
 from grid_world_env.models import GridWorldAction, GridWorldObservation, GridWorldState, MoveAction
 from grid_world_env.walk import Placement, Walk
-from openenv import Environment, Options, errors
+from openenv import Environment, Options, Seeds, errors
 
-SEED_BITS = 31
 WALK_OVER = "the walk is over and stays as it is; reset() begins the next one"
 
 
@@ -47,7 +45,7 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
         super().__init__()
         self._defaults = options or GridWorldOptions.from_variables()
         self._options = self._defaults
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._walk: Walk | None = None
         self._episode_id: str | None = None
         self._steps = 0
@@ -61,10 +59,7 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
             errors.InvalidRequest: an option is unknown or impossible; the running walk goes on.
         """
         self._options = self._defaults.updated(options)
-        if seed is None:
-            seed = self._seeds.getrandbits(SEED_BITS)
-        else:
-            self._seeds = random.Random(f"walks after {seed}")
+        seed = self._seeds.next(seed)
         walk = self._walk = Walk(self._options.size, self._options.placement, seed)
         self._episode_id, self._steps = episode_id or str(uuid4()), 0
         return self._observe(walk, f"Welcome to Grid World! Goal is at {list(walk.goal)}.")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 from uuid import uuid4
 
 from maze_env.models import MazeAction, MazeObservation, MazeState
 from maze_env.server.options import MazeOptions
 from maze_env.trip import Trip
-from openenv import Environment, errors
+from openenv import Environment, Seeds, errors
 
-SEED_BITS = 31
 TRIP_OVER = "the episode is over and stays as it is; reset() begins the next one"
 
 
@@ -30,7 +28,7 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
     def __init__(self, options: MazeOptions | None = None) -> None:
         super().__init__()
         self._defaults = options or MazeOptions.from_variables()
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._trip: Trip | None = None
         self._seed = 0
         self._episode_id: str | None = None
@@ -45,14 +43,13 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
             errors.InvalidRequest: an option is unknown or impossible; the running episode goes on.
         """
         chosen = self._defaults.updated(options)
-        sequence = self._seeds if seed is None else random.Random(f"mazes after {seed}")
-        drawn = sequence.getrandbits(SEED_BITS) if seed is None else seed
-        maze = chosen.cells(drawn)
+        seed = self._seeds.next(seed)
+        maze = chosen.cells(seed)
         try:
             start, end = chosen.route(maze)
         except ValueError as error:
             raise errors.InvalidRequest(f"reset does not take that: {error}") from None
-        self._trip, self._seed, self._seeds = Trip(maze, start, end), drawn, sequence
+        self._trip, self._seed = Trip(maze, start, end), seed
         self._episode_id, self._steps = episode_id or str(uuid4()), 0
         return self._observe(self._trip)
 

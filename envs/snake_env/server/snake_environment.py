@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 from uuid import uuid4
 
 from pydantic import Field
 
-from openenv import Environment, Options, errors
+from openenv import Environment, Options, Seeds, errors
 from snake_env.arena import HEADINGS, Arena
 from snake_env.models import SnakeAction, SnakeObservation, SnakeState
 
-SEED_BITS = 31
 SNAKE_OVER = "the episode is over and stays as it is; reset() begins the next one"
 
 
@@ -50,7 +48,7 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
         super().__init__()
         self._defaults = options or SnakeOptions.from_variables()
         self._options = self._defaults
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._arena: Arena | None = None
         self._state = SnakeState()
 
@@ -63,10 +61,7 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
             errors.InvalidRequest: an option is unknown or impossible; the running episode goes on.
         """
         chosen = self._options = self._defaults.updated(options)
-        if seed is None:
-            seed = self._seeds.getrandbits(SEED_BITS)
-        else:
-            self._seeds = random.Random(f"snakes after {seed}")
+        seed = self._seeds.next(seed)
         self._arena = Arena(chosen.height, chosen.width, chosen.fruits, seed)
         self._state = SnakeState(
             episode_id=episode_id or str(uuid4()), seed=seed, length=len(self._arena.snake)
