@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
-from contestants import CONTESTANTS
+from contestants import CONTESTANTS, HERE, PEER_PYTHON, ROOT, environment
 from loads import Load, busy
+from measure import command_cpu_s, running
 from rounds import FULL, UNKNOWN_SIZES, servers
 
 from openenv import create_app
@@ -21,6 +24,9 @@ from openenv.testing import serving
 
 ROUNDS = 3
 SESSIONS = 64
+OUR_ATARI = ["-m", "openenv", "serve", str(ROOT / "envs/atari_env"), "--port", "PORT"]
+THEIR_ATARI = [str(HERE / "bench_atari.py"), "serve", "PORT"]
+GAME = "breakout"
 ENOUGH_PRINTS_PER_S = 1000 / 3
 """A print in 3 ms is fast enough, however fast the other is."""
 
@@ -93,7 +99,35 @@ def _prints_per_s(executor: str, seconds: float) -> float:
     return steps / seconds
 
 
-COMPARISONS: tuple[Callable[[float], Iterator[Comparison]], ...] = (in_batches, running_code)
+def atari_frames(seconds: float) -> Iterator[Comparison]:
+    """A session of Breakout in colour, with each package's own client."""
+    if any(find_spec(name) is None for name in ("atari_env", "ale_py")):
+        return
+    import ale_py
+
+    with TemporaryDirectory() as engine:
+        for part in Path(ale_py.__file__).parent.parent.glob("ale_py*"):
+            (Path(engine) / part.name).symlink_to(part)
+        packages = {
+            sys.executable: (OUR_ATARI, environment(sys.executable) | {"ATARI_GAME": GAME}),
+            PEER_PYTHON: (THEIR_ATARI, environment(PEER_PYTHON) | {"PYTHONPATH": engine}),
+        }
+        reached: dict[str, list[float]] = {python: [] for python in packages}
+        for _ in range(ROUNDS):
+            for python, (served, environ) in packages.items():
+                play = [python, str(HERE / "bench_atari.py"), "play"]
+                with running(python, served, environ) as server:
+                    _, steps = command_cpu_s([*play, str(server.port), str(seconds)], environ)
+                reached[python].append(int(steps) / seconds)
+        ours, theirs = (median(rates) for rates in reached.values())
+        yield Comparison("Atari in colour", "steps/s", ours, theirs, 30)
+
+
+COMPARISONS: tuple[Callable[[float], Iterator[Comparison]], ...] = (
+    in_batches,
+    running_code,
+    atari_frames,
+)
 
 
 if __name__ == "__main__":
