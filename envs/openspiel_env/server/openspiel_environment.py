@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 from uuid import uuid4
 
-from openenv import Environment, errors
+from openenv import Environment, Seeds, errors
 from openspiel_env.models import OpenSpielAction, OpenSpielObservation, OpenSpielState
 from openspiel_env.server import games, parameters, views
 from openspiel_env.server.match import Match
 from openspiel_env.server.options import OpenSpielOptions
 
-SEED_BITS = 32
 MOST_NAMED = 20
 GAME_OVER = "the game is over and stays as it is; reset() begins the next one"
 
@@ -56,7 +54,7 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
         }
         self._options = (options or OpenSpielOptions.from_variables()).updated(given)
         self._game = games.load(self._options)
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._match: Match | None = None
         self._episode_id: str | None = None
 
@@ -76,12 +74,7 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
                 being played goes on.
         """
         game = self._game_of(options)
-        if seed is None:
-            seed, seeds = self._seeds.getrandbits(SEED_BITS), self._seeds
-        else:
-            seeds = random.Random(f"games after {seed}")
-        self._match = Match(game, seed)
-        self._seeds = seeds
+        self._match = Match(game, self._seeds.next(seed))
         self._episode_id = episode_id or str(uuid4())
         return _observe(self._match, reward=self._match.paid if self._match.over else None)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 from uuid import uuid4
 
-from openenv import Environment, errors
+from openenv import Environment, Seeds, errors
 from textarena_env.models import TextArenaAction, TextArenaObservation, TextArenaState
 from textarena_env.server.episode import Episode
 from textarena_env.server.options import TextArenaOptions
 
-SEED_BITS = 32
 GAME_OVER = "the game is over and stays as it is; reset() begins the next one"
 SERVERS_OWN = ("env_kwargs", "download_nltk", "engine")
 
@@ -57,7 +55,7 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
             "env_kwargs": env_kwargs,
         }
         self._options = (options or TextArenaOptions.from_variables()).updated(given)
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._episode: Episode | None = None
 
     def reset(
@@ -76,12 +74,7 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
                 being played goes on.
         """
         wanted = self._wanted(options)
-        if seed is None:
-            seed, seeds = self._seeds.getrandbits(SEED_BITS), self._seeds
-        else:
-            seeds = random.Random(f"games after {seed}")
-        self._episode = Episode(wanted, seed, episode_id or str(uuid4()))
-        self._seeds = seeds
+        self._episode = Episode(wanted, self._seeds.next(seed), episode_id or str(uuid4()))
         return self._episode.seen(reward=0.0)
 
     def step(
