@@ -9,6 +9,7 @@ import pytest
 
 from openenv import InvalidRequest
 from openenv.env.spec import EnvSpec
+from tests.docs.catalog_pages import options
 from tests.envs.absurd import TEXTS, absurd_actions
 from tests.envs.case import Case, Json
 from tests.envs.playing import Player, begin, outcome, player, seen
@@ -60,6 +61,15 @@ def test_what_is_refused_leaves_the_episode_as_it_is(case: Case, client: Player,
         assert str(refusal.value)
         assert client.state() == state, wrong
     assert _step(case, client, before) == expected
+
+
+def test_an_option_that_there_is_not_is_refused_by_name(case: Case, client: Player) -> None:
+    before = begin(client, case, seed=1)
+    if not options(case):
+        pytest.skip("it has no options")
+    with pytest.raises(InvalidRequest, match="no_such_option"):
+        client.reset(no_such_option=1)
+    assert _step(case, client, before) == _second_observation(case)
 
 
 @pytest.mark.timeout(120)
