@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from base64 import b64encode
-from copy import copy
+from copy import deepcopy
 from typing import Any
 from uuid import uuid4
 
@@ -14,9 +13,8 @@ from atari_env.games import title
 from atari_env.models import NOTHING, AtariAction, AtariObservation, AtariState, Bytes
 from atari_env.options import AtariOptions
 from atari_env.png import png
-from openenv import Environment, errors
+from openenv import Environment, Seeds, errors
 
-SEED_BITS = 31
 IS_OVER = "the episode is over and stays as it is; reset() begins the next one"
 NO_EPISODE = "no episode has begun yet; call reset() first"
 
@@ -46,7 +44,7 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
         super().__init__()
         given = options or AtariOptions.from_variables()
         self._options = given.updated({"game_name": game_name, **changes})
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._episode: Episode | None = None
         self._state = AtariState()
 
@@ -65,8 +63,8 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
                 episode goes on.
         """
         options = self._options.updated(kwargs)
-        seeds = copy(self._seeds) if seed is None else random.Random(f"games after {seed}")
-        seed = seeds.getrandbits(SEED_BITS) if seed is None else seed
+        seeds = deepcopy(self._seeds)  # a reset that fails uses up none
+        seed = seeds.next(seed)
         self._episode = Episode(self._console(options, seed), options, seed)
         self._seeds = seeds
         told = options.model_dump(include=set(AtariState.model_fields))
