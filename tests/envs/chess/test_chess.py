@@ -270,6 +270,13 @@ def _replayed(board: Board) -> chess.pgn.Game:
     return game
 
 
+def test_a_record_is_numbered_as_the_game_is(board: Board) -> None:
+    board.reset(opponent="none", fen=BLACK_TO_MOVE)
+    for said in ("a5", "a3", "Qh4#"):
+        board.step(move(said))
+    assert board.pgn().endswith("\n\n2... a5 3. a3 Qh4# 0-1\n")
+
+
 def test_before_the_first_game_there_is_no_record(board: Board) -> None:
     assert board.pgn() == ""
 

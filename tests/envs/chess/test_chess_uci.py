@@ -198,7 +198,8 @@ def test_an_engine_that_plays_well_is_asked_as_uci_says(
     path = engine("print('info score cp 1\\nbestmove e7e5 ponder g1f3', flush=True)", script)
     env = opened(opponent="uci", uci_path=path, opponent_skill=7, opponent_nodes=99)
     env.reset(agent_color="white")
-    assert env.step(ChessAction(move="e2e4")).metadata.get("opponent_error") is None
+    seen = env.step(ChessAction(move="e2e4"), timeout_s=1.5)
+    assert seen.metadata.get("opponent_error") is None
     assert env.state.move_history == ["e2e4", "e7e5"]
     assert heard.read_text().splitlines() == [
         "uci",
@@ -206,7 +207,7 @@ def test_an_engine_that_plays_well_is_asked_as_uci_says(
         "ucinewgame",
         "isready",
         f"position fen {START} moves e2e4",
-        "go depth 2 nodes 99 movetime 10000",
+        "go depth 2 nodes 99 movetime 1500",
     ]
 
 
