@@ -45,7 +45,7 @@ class AtariObservation(Observation):
     Attributes:
         screen: the numbers in a row.
         screen_shape: `[210, 160, 3]` for rgb, `[210, 160]` for grayscale, `[128]` for ram; some
-            games have 250 lines, not 210.
+            games have more lines than 210, up to 250.
         legal_actions: the numbers of the actions, from 0; `metadata["action_meanings"]` are their
             names.
         lives: lives that are left; 0 in games that have none.
