@@ -140,9 +140,9 @@ class Trading:
 
     def _buy(self, stock: int, wanted: float) -> None:
         rate = self._terms.buy_costs[stock]
-        # Rounding may leave a trace less than no cash, of which FinRL would buy -1 shares.
-        affordable = max(0.0, self._cash // (self._prices[stock] * (1 + rate)))
+        affordable = self._cash // (self._prices[stock] * (1 + rate))
         shares = min(affordable, wanted)
+        # Rounding may leave a trace less than no cash, of which FinRL would buy -1 shares.
         if shares > 0:
             self._cash -= self._prices[stock] * shares * (1 + rate)
             self._shares[stock] += shares

@@ -70,6 +70,8 @@ def test_a_market_has_as_many_calls_as_days(trader: Trader) -> None:
         last.observation.date,
     )
     assert (last.reward != 0.0, end.reward) == (True, 0.0)
+    assert last.observation.metadata["filled"] == [10, 20, 30]
+    assert end.observation.metadata["filled"] == [0, 0, 0]
 
 
 def test_finrl_pays_the_last_reward_twice(trader: Trader) -> None:

@@ -23,7 +23,7 @@ date,tic,close,high,low,mood
 2020-01-02,B,20,21,19,0.5
 2020-01-02,A,10,11,9,0.25
 2020-01-03,A,11,12,10,0.75
-2020-01-03,B,21,22,20,1
+2020-01-03,B,21,22,22,1
 """
 
 
@@ -45,7 +45,7 @@ def test_a_row_is_of_a_day_and_a_stock(table: Table) -> None:
     assert market.dates == ("2020-01-02", "2020-01-03")
     assert market.close.tolist() == [[20, 10], [21, 11]]
     assert market.high.tolist() == [[21, 11], [22, 12]]
-    assert market.low.tolist() == [[19, 9], [20, 10]]
+    assert market.low.tolist() == [[19, 9], [22, 10]]
     assert market.columns["mood"].tolist() == [[0.5, 0.25], [1, 0.75]]
 
 
@@ -184,8 +184,10 @@ def test_a_table_that_has_changed_is_read_anew(table: Table) -> None:
     environment = FinRLEnvironment(data_path=str(path))
     assert environment.reset().state[1] == 20
     table(GOOD.replace("B,20,", "B,20.5,"))
-    os.utime(path, ns=(1, 1))
     assert environment.reset().state[1] == 20.5
+    table(GOOD.replace("B,20,", "B,30.5,"))
+    os.utime(path, ns=(1, 1))
+    assert environment.reset().state[1] == 30.5
 
 
 def test_a_table_that_has_gone_ends_no_episode(table: Table) -> None:
