@@ -295,8 +295,15 @@ def test_a_page_has_what_it_draws() -> None:
     env.step(move("a7a8q"))
     page = env.render_web()
     assert (page["last_move"], page["check"], page["turn"]) == (["a7", "a8"], "e8", "black")
-    assert all(page["moves"][origin] for origin in page["moves"])
     json.dumps(page)
+
+
+def test_on_the_page_of_a_game_that_is_over_nothing_moves() -> None:
+    env = ChessEnvironment(opponent="none")
+    env.reset(fen="7k/8/8/8/8/8/8/K6R b - - 99 90")
+    env.step(move("h8g7"))
+    page = env.render_web()
+    assert (page["moves"], page["result"], page["reason"]) == ({}, "1/2-1/2", "fifty_moves")
 
 
 # --- options ------------------------------------------------------------------------------------

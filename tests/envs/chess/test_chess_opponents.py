@@ -75,6 +75,15 @@ def test_an_evaluation_is_the_same_for_both_colours() -> None:
         assert evaluate(game.board) == -evaluate(game.board.mirror())
 
 
+def test_a_bare_king_is_driven_to_the_edge_by_the_other() -> None:
+    worth = [
+        evaluate(chess.Board(f"{ranks} w - - 0 1"))
+        for ranks in ("8/8/8/4k3/8/8/8/K6R", "4k3/8/8/8/8/8/8/K6R", "4k3/8/4K3/8/8/8/8/7R")
+    ]
+    assert worth == sorted(worth)
+    assert len(set(worth)) == 3
+
+
 @pytest.mark.parametrize("opponent", ["random", "builtin"])
 def test_the_seed_settles_what_the_opponent_does(opponent: str) -> None:
     def game(seed: int) -> list[str]:
