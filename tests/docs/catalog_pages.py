@@ -142,7 +142,7 @@ def figures() -> str:
 
 def rewrite() -> None:
     """Writes all pages anew."""
-    known = list(cases())
+    known = cases()
     if missing := [case.missing() for case in known if case.missing()]:
         sys.exit("\n".join(map(str, missing)))
     for case in known:

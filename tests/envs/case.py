@@ -2,7 +2,7 @@
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -96,12 +96,15 @@ def required() -> bool:
     return VARIABLE in os.environ
 
 
-def cases() -> Iterator[Case]:
+def cases() -> list[Case]:
     """The case of every environment that has one and is to be tested."""
-    for path in sorted(HERE.glob("*/case.py")):
-        package = f"{path.parent.name}_env"
-        if wanted(package):
-            yield case_of(package)
+    packages = [f"{path.parent.name}_env" for path in sorted(HERE.glob("*/case.py"))]
+    return [case_of(package) for package in packages if wanted(package)]
+
+
+def playable() -> list[Case]:
+    """Those of them whose engines are installed, or must be."""
+    return [case for case in cases() if required() or case.missing() is None]
 
 
 def case_of(package: str) -> Case:

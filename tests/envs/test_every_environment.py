@@ -16,7 +16,7 @@ from openenv import GenericEnvClient, errors
 from openenv.env.spec import EnvSpec
 from openenv.testing import check_environment
 from openenv.validation.footprint import CAN_MEASURE, footprint, still_footprint
-from tests.envs.case import Case, Json
+from tests.envs.case import Case, Json, cases, required
 from tests.envs.conftest import SESSIONS
 from tests.envs.playing import begin, digest, episode, outcome, player, seen, turns
 from tests.serving import Served, eventually
@@ -36,6 +36,12 @@ def alone(case: Case) -> list[list[Json]]:
         with player(case) as client:
             episodes.append(episode(client, case, seed, FEW))
     return episodes
+
+
+@pytest.mark.parametrize("known", cases(), ids=lambda case: case.package)
+def test_its_engine_is_here(known: Case) -> None:
+    if (missing := known.missing()) is not None:
+        (pytest.fail if required() else pytest.skip)(f"NOT TESTED: {missing}")
 
 
 # --- promises -----------------------------------------------------------------------------------

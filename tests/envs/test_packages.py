@@ -23,7 +23,7 @@ from openenv.project.names import EnvName
 from openenv.validation.plan import PLAN, read_plan
 from tests.docs.catalog_pages import INDEX, page, page_of, row
 from tests.docs.reader import Reader
-from tests.envs.case import case_of, cases, required, wanted
+from tests.envs.case import Case, case_of, cases, playable, wanted
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -46,14 +46,12 @@ def package(request: pytest.FixtureRequest) -> Path:
     return directory
 
 
-@pytest.fixture
-def installed(package: Path) -> Path:
+@pytest.fixture(params=playable(), ids=lambda case: case.package)
+def installed(request: pytest.FixtureRequest) -> Path:
     """The same, of those that are installed with their engines."""
-    case = next((case for case in cases() if case.package == package.name), None)
-    missing = "it has no tests/envs/*/case.py" if case is None else case.missing()
-    if missing is not None:
-        (pytest.fail if required() else pytest.skip)(missing)
-    return package
+    case: Case = request.param
+    assert case.missing() is None, case.missing()
+    return ROOT / "envs" / case.package
 
 
 def _project(package: Path) -> dict[str, Any]:
@@ -78,6 +76,10 @@ def test_every_usual_file_is_there(package: Path) -> None:
         "server/requirements.txt",
     }
     assert {file for file in expected if not (package / file).is_file()} == set()
+
+
+def test_it_is_tested_as_all_are(package: Path) -> None:
+    assert package.name in {case.package for case in cases()}, "it has no tests/envs/*/case.py"
 
 
 def test_the_manifest_says_what_to_serve(package: Path) -> None:
