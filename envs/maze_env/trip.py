@@ -65,6 +65,10 @@ class Trip:
         self._visited.add(to)
         return reward
 
+    def cells(self) -> Layout:
+        """The maze, for others to keep: what they do to it changes nothing here."""
+        return [list(row) for row in self.maze]
+
     def text(self) -> str:
         """The maze in lines of `.` and `#`, with `A` for where one is and `E` for the way out."""
         rows = [[".#"[cell] for cell in row] for row in self.maze]

@@ -93,7 +93,7 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
         trip = self._running()
         return {
             "kind": "grid",
-            "grid": trip.maze,
+            "grid": trip.cells(),
             "at": list(trip.at),
             "exit": list(trip.exit),
             "status": trip.status,
@@ -106,7 +106,7 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
         return self._trip
 
     def _observe(self, trip: Trip, reward: float = 0.0, **metadata: Any) -> MazeObservation:
-        told = {"maze": trip.maze, "status": trip.status, "exit_cell": list(trip.exit)}
+        told = {"maze": trip.cells(), "status": trip.status, "exit_cell": list(trip.exit)}
         return MazeObservation(
             done=not trip.is_playing,
             reward=reward,

@@ -95,7 +95,7 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
         arena = self._running()
         return {
             "kind": "grid",
-            "grid": arena.grid,
+            "grid": [list(row) for row in arena.grid],
             "heading": HEADINGS[arena.heading],
             "score": self._state.score,
             "controls": {} if arena.is_over else {"straight on": 0, "left": 1, "right": 2},

@@ -149,3 +149,11 @@ def test_a_page_is_told_what_can_be_done() -> None:
     environment.reset()
     page = environment.render_web()
     assert (page["at"], page["exit"], page["controls"]) == ([0, 0], [7, 7], [RIGHT])
+
+
+def test_what_is_done_to_an_observation_changes_no_maze() -> None:
+    environment = MazeEnvironment()
+    seen, page = environment.reset(), environment.render_web()
+    for maze in (seen.maze, seen.metadata["maze"], page["grid"]):
+        maze[0][0] = 1
+    assert environment.step(MazeAction(action=RIGHT)).maze == classic()

@@ -210,3 +210,10 @@ def test_a_page_is_told_what_can_be_done() -> None:
     page = environment.render_web()
     assert page["grid"] == seen.grid
     assert page["controls"] == {"straight on": 0, "left": 1, "right": 2}
+
+
+def test_a_page_that_was_told_does_not_change() -> None:
+    environment = SnakeEnvironment()
+    seen, page = environment.reset(seed=1), environment.render_web()
+    environment.step(SnakeAction(action=STRAIGHT))
+    assert page["grid"] == seen.grid
