@@ -92,6 +92,7 @@ def _listed(data: Any) -> Any:
         ({"ge": 1, "le": 3}, spaces.Discrete(3, start=1)),
         ({"gt": 1, "lt": 5}, spaces.Discrete(3, start=2)),
         ({"ge": 1}, number(1, INF, np.int64)),
+        ({"ge": -(2**63), "lt": 2**63}, number(-(2**63), 2**63 - 1, np.int64)),
     ],
     ids=str,
 )

@@ -128,7 +128,7 @@ def _number(schema: Json, inner: Derive) -> Codec | None:
     if dtype is None:
         return None
     low, high = _bounds(schema)
-    if dtype is np.int64 and np.isfinite(low) and np.isfinite(high):
+    if dtype is np.int64 and high - low < np.iinfo(np.int64).max:
         return DiscreteCodec(spaces.Discrete(int(high - low) + 1, start=int(low)), "")
     return NumberCodec(low, high, dtype)
 
