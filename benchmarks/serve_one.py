@@ -4,7 +4,9 @@ Runs under the interpreter of the package it serves; everything is imported late
 contestant pays for its own imports only.
 """
 
+import runpy
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, cast
 
@@ -57,6 +59,8 @@ def lend_names() -> None:
     for one in (Action, EnvClient, Environment, Observation, State):
         setattr(openenv, one.__name__, one)
     openenv.errors = SimpleNamespace(ResetRequired=RuntimeError)  # type: ignore[assignment]
+    ours = Path(__file__).parents[1] / "src/openenv/env/seeds.py"  # which imports nothing of ours
+    openenv.Seeds = runpy.run_path(str(ours))["Seeds"]
 
 
 def main(kind: str, env: str, port: int, sessions: int) -> None:
