@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import Protocol
 
 from textarena_env import wordle
 from textarena_env.models import GAME_ID, TextArenaAction, TextArenaObservation
+
+LONGEST_WORD = 32
+MOST_REMEMBERED = 1000
 
 _FEEDBACK = re.compile(r"Feedback:\n([A-Z](?: [A-Z])*)\n([GYX](?: [GYX])*)")
 
@@ -27,31 +31,33 @@ class WordleSignals:
     """How good a guess was.
 
     - `wordle.greens`, `wordle.yellows`: the share of the letters with that mark.
-    - `wordle.repetitions`: 1 less the number of times that the guess was made before.
+    - `wordle.repetitions`: 1 less the number of times that the guess was made before, among the
+      last 1000.
     - `wordle.correct`: 1 for the secret, else 0.
 
     A message without a guess, and one that the game did not take, has 0 in all but repetitions.
     """
 
     def __init__(self) -> None:
-        self._guesses: list[str] = []
+        self._guesses: deque[str] = deque(maxlen=MOST_REMEMBERED)
 
     def reset(self) -> None:
         """Forgets the guesses."""
-        self._guesses = []
+        self._guesses.clear()
 
     def compute(
         self, *, action: TextArenaAction, observation: TextArenaObservation
     ) -> dict[str, float]:
         """The signals of a guess."""
-        guess = wordle.guess_in(action.message) or ""
+        guess = (wordle.guess_in(action.message) or "")[:LONGEST_WORD]
         before = self._guesses.count(guess) if guess else 0
         self._guesses.append(guess)
         given = "" if "error" in observation.metadata else _marks_of(guess, observation)
-        greens = given.count(wordle.GREEN) / wordle.LENGTH
+        length = len(given) or wordle.LENGTH
+        greens = given.count(wordle.GREEN) / length
         return {
             "wordle.greens": greens,
-            "wordle.yellows": given.count(wordle.YELLOW) / wordle.LENGTH,
+            "wordle.yellows": given.count(wordle.YELLOW) / length,
             "wordle.repetitions": 1.0 - before,
             "wordle.correct": float(greens == 1),
         }

@@ -89,9 +89,7 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
         Raises:
             errors.ResetRequired: no game has begun.
         """
-        match = self._match
-        if match is None:
-            raise errors.ResetRequired("no game has begun yet; call reset() first")
+        match = self._running()
         if match.over:
             return _observe(match, reward=0.0, error=GAME_OVER)
         if action.action_id not in match.state.legal_actions():
@@ -123,11 +121,12 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
         Returns:
             `game`, `text`, `over`, `reward` (all that was paid), `actions` as pairs of id and name,
             and for the games that are known here a `picture`: `player` and `dealer` with their
-            cards, or the `rows` of a board. An empty dict before the first reset.
+            cards, or the `rows` of a board.
+
+        Raises:
+            errors.ResetRequired: no game has begun.
         """
-        match = self._match
-        if match is None:
-            return {}
+        match = self._running()
         seen = _observe(match, reward=None)
         names = seen.metadata["action_names"]
         return {
@@ -138,6 +137,11 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
             "picture": views.picture(match),
             "actions": [list(pair) for pair in zip(seen.legal_actions, names, strict=True)],
         }
+
+    def _running(self) -> Match:
+        if self._match is None:
+            raise errors.ResetRequired("no game has begun yet; call reset() first")
+        return self._match
 
     def _game_of(self, options: dict[str, Any]) -> games.Game:
         wanted = self._options.updated(options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from textarena_env.models import (
@@ -73,12 +74,12 @@ class Episode:
             done=self.over,
             truncated=self._truncated,
             reward=reward,
-            metadata={"seed": self.state.seed, **metadata},
+            metadata={"seed": self.state.seed, **deepcopy(metadata)},
             prompt=next((told.content for told in messages if told.category == "PROMPT"), ""),
-            messages=messages,
+            messages=[told.model_copy() for told in messages],
             current_player_id=player,
             legal_players=[] if self.over else [player],
-            info=dict(self.state.last_info),
+            info=deepcopy(self.state.last_info),
             text="\n".join(map(_line, messages)),
         )
 

@@ -89,11 +89,10 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
         Raises:
             errors.ResetRequired: no game has begun.
         """
-        if self._episode is None:
-            raise errors.ResetRequired("no game has begun yet; call reset() first")
-        if self._episode.over:
-            return self._episode.seen(reward=0.0, error=GAME_OVER)
-        return self._episode.step(action)
+        episode = self._running()
+        if episode.over:
+            return episode.seen(reward=0.0, error=GAME_OVER)
+        return episode.step(action)
 
     @property
     def state(self) -> TextArenaState:
@@ -110,19 +109,24 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
         """What a page needs to draw the game.
 
         Returns:
-            `env_id`, `text`, `over`, and of Wordle `guesses` as pairs of a word and its marks; an
-            empty dict before the first reset.
+            `env_id`, `text`, `over`, and of Wordle `guesses` as pairs of a word and its marks.
+
+        Raises:
+            errors.ResetRequired: no game has begun.
         """
-        if self._episode is None:
-            return {}
-        seen = self._episode.seen(reward=0.0)
-        raw = self._episode.state.raw_state
+        episode = self._running()
+        seen = episode.seen(reward=0.0)
         return {
-            "env_id": self._episode.options.env_id,
+            "env_id": episode.options.env_id,
             "text": seen.text,
             "over": seen.done,
-            "guesses": raw.get("guesses", []),
+            "guesses": [list(guess) for guess in episode.state.raw_state.get("guesses", [])],
         }
+
+    def _running(self) -> Episode:
+        if self._episode is None:
+            raise errors.ResetRequired("no game has begun yet; call reset() first")
+        return self._episode
 
     def _wanted(self, options: dict[str, Any]) -> TextArenaOptions:
         """The episode's options. What code runs, and with what, is for the server to say."""

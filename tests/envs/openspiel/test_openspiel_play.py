@@ -101,7 +101,9 @@ def test_a_step_before_the_first_game_is_refused() -> None:
     env = OpenSpielEnvironment()
     with pytest.raises(errors.ResetRequired, match="reset"):
         act(env, 0)
-    assert (env.state.game_name, env.state.step_count, env.render_web()) == ("catch", 0, {})
+    with pytest.raises(errors.ResetRequired, match="reset"):
+        env.render_web()
+    assert (env.state.game_name, env.state.step_count) == ("catch", 0)
 
 
 def test_a_seed_settles_a_game_and_those_that_follow() -> None:

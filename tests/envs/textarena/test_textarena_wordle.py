@@ -7,7 +7,13 @@ from collections import Counter
 import pytest
 
 from openenv import InvalidRequest, errors
-from textarena_env import TextArenaAction, TextArenaObservation, build_reward_providers, wordle
+from textarena_env import (
+    TextArenaAction,
+    TextArenaMessage,
+    TextArenaObservation,
+    build_reward_providers,
+    wordle,
+)
 from textarena_env.server import TextArenaEnvironment
 from textarena_env.server.wordle_game import words
 
@@ -176,6 +182,31 @@ def test_providers_are_there_for_wordle_alone() -> None:
     assert build_reward_providers("TicTacToe-v0") == []
 
 
+@pytest.mark.parametrize(("marks", "greens"), [("G G G G G X X", 5 / 7), ("G G G G G G G", 1.0)])
+def test_signals_of_a_longer_word_are_shares_of_its_letters(marks: str, greens: float) -> None:
+    (provider,) = build_reward_providers("Wordle-v0-long")
+    told = TextArenaMessage(
+        sender_id=-1, content=f"Feedback:\nA N A L Y S T\n{marks}\n", category="GAME_MESSAGE"
+    )
+    signals = provider.compute(
+        action=TextArenaAction(message="[analyst]"),
+        observation=TextArenaObservation(prompt="", messages=[told]),
+    )
+    assert (signals["wordle.greens"], signals["wordle.correct"]) == (greens, float(greens == 1))
+
+
+def test_what_is_done_to_an_observation_changes_no_game() -> None:
+    env = TextArenaEnvironment()
+    env.reset(seed=7)
+    seen = say(env, "[crane]")
+    seen.messages[0].content = "other rules"
+    seen.info["reward_signals"].clear()
+    seen.metadata["reward_signals"]["wordle.greens"] = 5
+    state, after = env.state.last_info, say(env, "")
+    assert after.prompt == after.messages[0].content != "other rules"
+    assert state["reward_signals"]["wordle.greens"] <= 1
+
+
 def test_the_secret_is_nowhere_before_the_end() -> None:
     for seed in range(20):
         env, secret = TextArenaEnvironment(), secret_of(seed)
@@ -214,7 +245,9 @@ def test_a_step_before_the_first_game_is_refused() -> None:
     env = TextArenaEnvironment()
     with pytest.raises(errors.ResetRequired):
         say(env, "[crane]")
-    assert (env.state.env_id, env.render_web()) == ("Wordle-v0", {})
+    with pytest.raises(errors.ResetRequired):
+        env.render_web()
+    assert env.state.env_id == "Wordle-v0"
 
 
 def test_turns_may_be_fewer() -> None:
