@@ -21,7 +21,7 @@ from openenv.catalog.manifest import read_manifest
 from openenv.project import requirements, scaffold
 from openenv.project.names import EnvName
 from openenv.validation.plan import PLAN, read_plan
-from tests.docs.catalog_pages import INDEX, page, page_of, row
+from tests.docs.catalog_pages import HEADS, INDEX, page, page_of, row
 from tests.docs.reader import Reader
 from tests.envs.case import Case, case_of, cases, playable, wanted
 
@@ -170,7 +170,15 @@ def test_the_catalog_shows_it_as_it_is(installed: Path) -> None:
     case = case_of(installed.name)
     anew = "docs/environments is out of date; `make catalog` writes it anew"
     assert page_of(case).read_text(encoding="utf-8") == page(case), anew
-    assert row(case) in INDEX.read_text(encoding="utf-8").splitlines(), anew
+    lines = INDEX.read_text(encoding="utf-8").splitlines()
+    assert _unlicensed(row(case)) in map(_unlicensed, lines), anew
+
+
+def _unlicensed(line: str) -> list[str]:
+    """A row without its engine's licence, which each release words anew."""
+    cells = line.split(" | ")
+    del cells[HEADS.index("engine") : HEADS.index("engine") + 1]
+    return cells
 
 
 @pytest.mark.timeout(120)
