@@ -10,6 +10,24 @@ from openspiel_env.server.games import Game
 from openspiel_env.server.options import OpponentPolicy
 
 MOST_ALTERNATIVES = 64
+IN_THE_DARK = {
+    "battleship",
+    "colored_trails",
+    "dark_chess",
+    "dark_hex",
+    "dark_hex_ir",
+    "first_sealed_auction",
+    "goofspiel",
+    "kriegspiel",
+    "latent_ttt",
+    "negotiation",
+    "phantom_go",
+    "phantom_ttt",
+    "phantom_ttt_ir",
+    "rbc",
+}
+"""Games in which an opponent's possible moves are hidden as well. To name the one that differs from
+all others would tell which others there were."""
 
 
 class Match:
@@ -78,7 +96,7 @@ class Match:
     def _tells(self, action: int, legal: list[int]) -> bool:
         """Whether the agent can tell a move from all others: it sees something else after it."""
         others = [other for other in legal if other != action]
-        if len(others) > MOST_ALTERNATIVES:
+        if self.game.name in IN_THE_DARK or len(others) > MOST_ALTERNATIVES:
             return False
         seen = view(self.state.child(action), self.agent)
         return all(view(self.state.child(other), self.agent) != seen for other in others)

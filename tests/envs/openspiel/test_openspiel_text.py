@@ -177,9 +177,15 @@ def test_nobody_sees_a_move_that_is_made_at_the_same_time(
     assert views[0]["opponent_last_action"] is None
 
 
-def test_moves_that_the_agent_cannot_see_are_not_told() -> None:
-    env = OpenSpielEnvironment(game_name="phantom_ttt")
-    for seed in range(10):
+@pytest.mark.parametrize(
+    ("game", "parameters"),
+    [("phantom_ttt", {}), ("dark_hex", {}), ("goofspiel", {"num_cards": 4, "imp_info": True})],
+)
+def test_moves_that_the_agent_cannot_see_are_not_told(
+    game: str, parameters: dict[str, object]
+) -> None:
+    env = OpenSpielEnvironment(game_name=game, game_params=parameters)
+    for seed in range(20):
         chance = random.Random(seed)
         seen = env.reset(seed=seed)
         while not seen.done:
