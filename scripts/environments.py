@@ -88,8 +88,8 @@ def examine(package: str, folder: Path) -> None:
         Failed: something is wrong.
     """
     python = make_venv(folder / "venv")
-    folders = [".", f"envs/{package}[dev]", *(f"envs/{name}" for name in case_of(package).beside)]
-    install(python, *(word for folder in folders for word in ("-e", folder)))
+    sources = [".", f"envs/{package}[dev]", *(f"envs/{name}" for name in case_of(package).beside)]
+    install(python, *(word for source in sources for word in ("-e", source)))
     tests = ROOT / "tests/envs"
     paths = [*sorted(tests.glob("test_*.py")), tests / package.removesuffix("_env")]
     cache = ("-o", f"cache_dir={folder / 'cache'}")

@@ -96,10 +96,10 @@ def test_absurd_actions_are_answered(case: Case, served: Served) -> None:
 def test_absurd_resets_are_answered(case: Case, served: Served) -> None:
     with served.socket(max_size=None) as socket:
         _reset(socket, case)
-        for options in RESETS:
-            answer = socket.ask({"type": "reset", "data": {**case.reset, **options}})
+        for wrong in RESETS:
+            answer = socket.ask({"type": "reset", "data": {**case.reset, **wrong}})
             assert answer["type"] == "observation" or answer["data"]["code"] in REFUSALS, (
-                str(options)[:80],
+                str(wrong)[:80],
                 str(answer)[:1000],
             )
             socket.state()
