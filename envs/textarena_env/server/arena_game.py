@@ -9,6 +9,7 @@ from typing import Any
 
 from openenv import errors, needs
 from textarena_env.models import GAME_ID, TextArenaMessage
+from textarena_env.server.bound import TooLong
 from textarena_env.server.game import Answer
 from textarena_env.server.options import TextArenaOptions
 from textarena_env.server.streams import Streams
@@ -34,6 +35,7 @@ class ArenaGame:
         _check_id(options.env_id, textarena.envs.registration.ENV_REGISTRY)
         self._streams = Streams(seed)
         self._seen: dict[int, list[TextArenaMessage]] = {}
+        self._stuck = False
         if options.download_nltk:
             _download()
         try:
@@ -64,8 +66,8 @@ class ArenaGame:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
-        return bool(self._state.done)
+        """Whether it has ended, or does not go on."""
+        return self._stuck or bool(self._state.done)
 
     @property
     def messages(self) -> list[TextArenaMessage]:
@@ -84,6 +86,9 @@ class ArenaGame:
             with self._streams.borrowed():
                 _, told = self._env.step(action=message)
             self._look()
+        except TooLong:
+            self._stuck = True
+            return Answer(error="the game did not answer in time; it is over")
         except Exception as error:  # noqa: BLE001  # a game's own faults, of a hundred games
             why = f"the game failed at that: {type(error).__name__}: {error!s:.300}"
             return Answer(error=why, moved=False)

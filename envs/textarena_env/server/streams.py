@@ -9,6 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from textarena_env.server.bound import bounded
+
+LONGEST_S = 10.0
+
 _lock = threading.Lock()
 
 
@@ -26,11 +30,16 @@ class Streams:
 
     @contextmanager
     def borrowed(self) -> Iterator[None]:
-        """Plays its block with this game's state, one block of the process at a time."""
+        """Plays its block with this game's state, one block of the process at a time.
+
+        Raises:
+            TooLong: the block did not end within `LONGEST_S` seconds, in which all others wait.
+        """
         with _lock:
             before = _exchange((self._python, self._numpy), self._seed)
             try:
-                yield
+                with bounded(LONGEST_S):
+                    yield
             finally:
                 self._python, self._numpy = _exchange(before, self._seed)
 

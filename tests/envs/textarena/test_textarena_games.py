@@ -8,7 +8,7 @@ pytest.importorskip("textarena", reason="pip install -e 'envs/textarena_env[dev]
 
 from openenv import InvalidRequest
 from textarena_env import TextArenaAction, TextArenaObservation
-from textarena_env.server import TextArenaEnvironment
+from textarena_env.server import TextArenaEnvironment, streams
 
 
 def say(env: TextArenaEnvironment, message: str) -> TextArenaObservation:
@@ -43,6 +43,22 @@ def test_a_wrong_move_is_told_as_an_error() -> None:
     assert seen.done
     assert seen.metadata["error"]
     assert seen.reward == -1.0
+
+
+def test_a_game_that_never_answers_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    env, other = TextArenaEnvironment(), TextArenaEnvironment()
+    seen = env.reset(seed=1, env_id="PublicGoodsGame-v0", num_players=1)
+    monkeypatch.setattr(streams, "LONGEST_S", 1.0)
+    for _ in range(50):
+        if seen.done:
+            break
+        seen = say(env, "nothing")  # once its only player is out, it looks for the next for ever
+    assert (seen.done, seen.reward) == (True, 0.0)
+    assert "in time" in seen.metadata["error"]
+    assert "reset()" in say(env, "nothing").metadata["error"]
+    monkeypatch.undo()
+    other.reset(seed=1, env_id="TicTacToe-v0", num_players=2)
+    assert say(other, "[4]").current_player_id == 1
 
 
 def test_nothing_of_a_game_s_own_state_is_told() -> None:
