@@ -73,7 +73,7 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
             errors.ResetRequired: no walk has begun yet.
         """
         walk = self._running()
-        if walk.is_over or self._out_of_steps:
+        if self._is_over(walk):
             return self._observe(walk, self._message(walk), error=WALK_OVER)
         reward = walk.move(action.action)
         self._steps += 1
@@ -99,13 +99,16 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
     def render_web(self) -> dict[str, Any]:
         """What a page needs to draw the walk: `grid` as in observations, and `controls`."""
         walk = self._running()
-        controls = [] if walk.is_over else [move.value for move in MoveAction]
+        controls = [] if self._is_over(walk) else [move.value for move in MoveAction]
         return {"kind": "grid", "grid": walk.grid(), "controls": controls}
 
     def _running(self) -> Walk:
         if self._walk is None:
             raise errors.ResetRequired("no walk has begun yet; call reset() first")
         return self._walk
+
+    def _is_over(self, walk: Walk) -> bool:
+        return walk.is_over or self._out_of_steps
 
     @property
     def _out_of_steps(self) -> bool:
@@ -120,7 +123,7 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
     ) -> GridWorldObservation:
         x, y = walk.at
         return GridWorldObservation(
-            done=walk.is_over or self._out_of_steps,
+            done=self._is_over(walk),
             truncated=self._out_of_steps and not walk.is_over,
             reward=reward,
             metadata={"seed": walk.seed, **metadata},

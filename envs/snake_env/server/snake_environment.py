@@ -77,7 +77,7 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
             errors.ResetRequired: no episode has begun yet.
         """
         arena, state = self._running(), self._state
-        if arena.is_over or self._out_of_steps:
+        if self._is_over(arena):
             return self._observe(arena, error=SNAKE_OVER)
         reward = arena.step(action.action)
         state.step_count += 1
@@ -98,13 +98,16 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
             "grid": [list(row) for row in arena.grid],
             "heading": HEADINGS[arena.heading],
             "score": self._state.score,
-            "controls": {} if arena.is_over else {"straight on": 0, "left": 1, "right": 2},
+            "controls": {} if self._is_over(arena) else {"straight on": 0, "left": 1, "right": 2},
         }
 
     def _running(self) -> Arena:
         if self._arena is None:
             raise errors.ResetRequired("no episode has begun yet; call reset() first")
         return self._arena
+
+    def _is_over(self, arena: Arena) -> bool:
+        return arena.is_over or self._out_of_steps
 
     @property
     def _out_of_steps(self) -> bool:
@@ -114,7 +117,7 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
         state, heading = self._state, HEADINGS[arena.heading]
         told = f"heading {heading}, {arena.eaten} eaten, {'alive' if arena.alive else 'dead'}"
         return SnakeObservation(
-            done=arena.is_over or self._out_of_steps,
+            done=self._is_over(arena),
             truncated=self._out_of_steps and not arena.is_over,
             reward=reward,
             metadata={"seed": state.seed, **metadata},

@@ -124,3 +124,6 @@ def test_a_page_is_told_what_can_be_done() -> None:
         "grid": [[1, 0], [0, 2]],
         "controls": ["UP", "DOWN", "LEFT", "RIGHT"],
     }
+    environment.reset(max_steps=1)
+    assert environment.step(GridWorldAction(action=UP)).truncated
+    assert environment.render_web()["controls"] == []

@@ -210,6 +210,9 @@ def test_a_page_is_told_what_can_be_done() -> None:
     page = environment.render_web()
     assert page["grid"] == seen.grid
     assert page["controls"] == {"straight on": 0, "left": 1, "right": 2}
+    environment.reset(seed=1, max_steps=1)
+    assert environment.step(SnakeAction(action=STRAIGHT)).truncated
+    assert environment.render_web()["controls"] == {}
 
 
 def test_a_page_that_was_told_does_not_change() -> None:
