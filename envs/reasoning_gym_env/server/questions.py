@@ -14,6 +14,7 @@ from typing import Any
 from openenv import errors, needs
 from reasoning_gym_env.server import guard
 from reasoning_gym_env.server.options import COMPOSITE, ReasoningGymOptions
+from reasoning_gym_env.server.patience import within
 
 with needs("openenv-reasoning-gym-env[server]"):
     import numpy as np
@@ -25,6 +26,8 @@ with needs("openenv-reasoning-gym-env[server]"):
 guard.disarm(reasoning_gym.factory.DATASETS)
 
 SEED_RANGE = 1 << 31
+LONGEST_S = 20.0
+"""How long SymPy may take to simplify an answer."""
 
 _global_generators = threading.Lock()
 
@@ -71,15 +74,21 @@ class Question:
 
     def score(self, answer: str) -> Score:
         """Scores an answer. One that the dataset's scorer fails at is worth 0."""
-        if why := guard.fault(self._source, answer):
+        if why := guard.fault(self._source, answer, self.details):
             return Score(0.0, f"the answer was not read: {why}")
         try:
             with _settled(self._seed):
-                value = float(self._dataset.score_answer(answer=answer, entry=self._entry))
+                value = self._value(answer)
         except Exception as error:  # noqa: BLE001  # a hundred scorers, each with faults of its own
             why = f"the answer could not be read: {type(error).__name__}: {str(error)[:200]}"
             return Score(0.0, f"{why}; answer in the form that the question asks for")
         return Score(min(max(value, 0.0), 1.0) if math.isfinite(value) else 0.0)
+
+    def _value(self, answer: str) -> float:
+        def work() -> float:
+            return float(self._dataset.score_answer(answer=answer, entry=self._entry))
+
+        return within(LONGEST_S, work) if self._source in guard.FORMULAS else work()
 
 
 def names() -> list[str]:
