@@ -14,6 +14,8 @@ from textarena_env.server.game import Answer
 from textarena_env.server.options import TextArenaOptions
 from textarena_env.server.streams import Streams
 
+LONGEST_MOVE = 4000
+"""Characters. The patterns that games look for may take the square of it, and stop all else."""
 NLTK_LISTS = ("words", "averaged_perceptron_tagger_eng", "wordnet", "brown", "stopwords")
 
 
@@ -81,6 +83,9 @@ class ArenaGame:
 
     def say(self, message: str) -> Answer:
         """Lets the current player say something. A game that fails at it is told as an error."""
+        if len(message) > LONGEST_MOVE:
+            why = f"the message has {len(message)} characters; {LONGEST_MOVE} are taken at most"
+            return Answer(error=why, moved=False)
         player, known = self.current_player, len(self.messages)
         try:
             with self._streams.borrowed():

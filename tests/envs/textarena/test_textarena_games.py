@@ -61,6 +61,16 @@ def test_a_game_that_never_answers_is_over(monkeypatch: pytest.MonkeyPatch) -> N
     assert say(other, "[4]").current_player_id == 1
 
 
+def test_a_message_that_would_take_long_to_search_is_not_taken() -> None:
+    env = TextArenaEnvironment()
+    before = env.reset(seed=1, env_id="ConnectFour-v0", num_players=2)
+    seen = say(env, "[" * 4001)
+    assert "4001 characters; 4000" in seen.metadata["error"]
+    assert (seen.reward, seen.done, seen.messages) == (0.0, False, before.messages)
+    assert env.state.step_count == 0
+    assert say(env, f"{'I think. ' * 400}[3]").current_player_id == 1
+
+
 def test_nothing_of_a_game_s_own_state_is_told() -> None:
     env = TextArenaEnvironment(env_id="GuessTheNumber-v0")
     env.reset(seed=1)
