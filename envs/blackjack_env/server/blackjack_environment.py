@@ -47,23 +47,41 @@ class BlackJackEnvironment(Environment[BlackJackAction, BlackJackObservation, Bl
         Raises:
             errors.ResetRequired: no game has been dealt yet.
         """
-        if self._game is None:
-            raise errors.ResetRequired("no game has been dealt yet; call reset() first")
-        if self._game.result is not None:
-            return _observe(self._game, error=GAME_OVER)
+        game = self._running()
+        if game.result is not None:
+            return _observe(game, error=GAME_OVER)
         if action.move == "hit":
-            self._game.hit()
+            game.hit()
         else:
-            self._game.stand()
+            game.stand()
         self._state.step_count += 1
-        self._state.finished = self._game.result is not None
-        reward = REWARDS[self._game.result] if self._game.result else 0.0
-        return _observe(self._game, reward=reward)
+        self._state.finished = game.result is not None
+        return _observe(game, reward=REWARDS[game.result] if game.result else 0.0)
 
     @property
     def state(self) -> BlackJackState:
         """Where the game stands."""
         return self._state
+
+    def render_web(self) -> dict[str, Any]:
+        """What a page needs to draw the table: the open cards, the result and the legal moves.
+
+        Raises:
+            errors.ResetRequired: no game has been dealt yet.
+        """
+        seen = _observe(self._running())
+        return {
+            "kind": "cards",
+            "player": seen.player_cards,
+            "dealer": seen.dealer_cards,
+            "result": seen.result,
+            "controls": seen.legal_actions,
+        }
+
+    def _running(self) -> Game:
+        if self._game is None:
+            raise errors.ResetRequired("no game has been dealt yet; call reset() first")
+        return self._game
 
 
 def _observe(game: Game, *, reward: float = 0.0, **metadata: Any) -> BlackJackObservation:

@@ -171,3 +171,20 @@ def _play(table: Table, **options: int) -> list[BlackJackObservation]:
         result = table.step(HIT if result.observation.player_sum < 17 else STAND)
         seen.append(result.observation)
     return seen
+
+
+def test_a_page_is_told_the_open_cards_and_what_can_be_done() -> None:
+    environment = BlackJackEnvironment()
+    with pytest.raises(errors.ResetRequired):
+        environment.render_web()
+    seen = environment.reset(seed=7)
+    assert environment.render_web() == {
+        "kind": "cards",
+        "player": seen.player_cards,
+        "dealer": [seen.dealer_card],
+        "result": None,
+        "controls": ["hit", "stand"],
+    }
+    seen = environment.step(STAND)
+    assert environment.render_web()["result"] == seen.result is not None
+    assert environment.render_web()["controls"] == []
