@@ -13,9 +13,8 @@ from chess_env.server.opponents import opponent_for
 from chess_env.server.options import UCI_OPPONENTS, ChessOptions
 from chess_env.server.uci import EngineFault, UciEngine, find_engine
 from chess_env.server.view import page
-from openenv import Environment, errors
+from openenv import Environment, Seeds, errors
 
-SEED_BITS = 32
 NO_GAME = "no game has begun yet; call reset() first"
 
 
@@ -38,8 +37,8 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
         super().__init__()
         known = ChessOptions.from_variables() if options is None else options
         self._options = ChessOptions.model_validate({**dict(known), **settings})
-        self._seeds = random.Random()
-        self._last_seed = self._seeds.getrandbits(1)
+        self._seeds = Seeds()
+        self._last_seed = self._seeds.next()
         self._episode: Episode | None = None
         self._engine: UciEngine | None = None
 
@@ -63,12 +62,11 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
             )
         chosen = self._options.updated(options)
         engine = self._engine_for(chosen)
-        if seed is None:
-            self._last_seed = self._next_seed()
-        else:
-            self._last_seed = seed
-            self._seeds = random.Random(f"games after {seed}")
-        self._episode = _begun(chosen, self._last_seed, engine)
+        drawn = self._seeds.next(seed)
+        if seed is None:  # colours take turns: a seed of the other parity than the last
+            drawn = drawn & ~1 | self._last_seed & 1 ^ 1
+        self._last_seed = drawn
+        self._episode = _begun(chosen, drawn, engine)
         return self._episode.begin(episode_id or str(uuid4()))
 
     def step(
@@ -109,10 +107,6 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
         if self._episode is None:
             raise errors.ResetRequired(NO_GAME)
         return self._episode
-
-    def _next_seed(self) -> int:
-        """A seed of the other parity than the last: colours take turns."""
-        return self._seeds.getrandbits(SEED_BITS - 1) << 1 | (self._last_seed & 1 ^ 1)
 
     def _engine_for(self, options: ChessOptions) -> UciEngine | None:
         """The UCI engine that the options ask for, ready for a new game."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 from uuid import uuid4
 
 from finrl_env.models import FinRLAction, FinRLObservation, FinRLState
 from finrl_env.options import FinRLOptions, configured
-from openenv import Environment, errors, needs
+from openenv import Environment, Seeds, errors, needs
 
 with needs("openenv-finrl-env[server]"):
     from finrl_env.describing import describe, page
     from finrl_env.episode import Episode
 
-SEED_BITS = 32
 CLOSED = "the last day is over, and nothing is traded any more; reset() begins another episode"
 
 
@@ -36,8 +34,7 @@ class FinRLEnvironment(Environment[FinRLAction, FinRLObservation, FinRLState]):
     def __init__(self, options: FinRLOptions | None = None, **changes: Any) -> None:
         super().__init__()
         self._options = configured(options, **changes)
-        self._seeds = random.Random()
-        self._next_seed = self._seeds.getrandbits(SEED_BITS)
+        self._seeds = Seeds()
         self._episode: Episode | None = None
         self._episode_id, self._steps = "", 0
 
@@ -51,10 +48,7 @@ class FinRLEnvironment(Environment[FinRLAction, FinRLObservation, FinRLState]):
                 episode that was running goes on.
         """
         options = self._options.for_episode(kwargs)
-        self._episode = Episode(options, self._next_seed if seed is None else seed)
-        if seed is not None:
-            self._seeds = random.Random(f"episodes after {seed}")
-        self._next_seed = self._seeds.getrandbits(SEED_BITS)
+        self._episode = Episode(options, self._seeds.next(seed))
         self._episode_id, self._steps = episode_id or str(uuid4()), 0
         return _observe(self._episode)
 
