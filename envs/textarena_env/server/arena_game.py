@@ -14,6 +14,8 @@ from textarena_env.server.game import Answer
 from textarena_env.server.options import TextArenaOptions
 from textarena_env.server.streams import Streams
 
+BEGIN_S, MOVE_S = 60.0, 10.0
+"""How long a game may take to begin, which may import much, and to take a move."""
 LONGEST_MOVE = 4000
 """Characters. The patterns that games look for may take the square of it, and stop all else."""
 NLTK_LISTS = ("words", "averaged_perceptron_tagger_eng", "wordnet", "brown", "stopwords")
@@ -41,7 +43,7 @@ class ArenaGame:
         if options.download_nltk:
             _download()
         try:
-            with self._streams.borrowed():
+            with self._streams.borrowed(BEGIN_S):
                 self._env = textarena.make(options.env_id, **options.env_kwargs)
                 self._env.reset(num_players=options.num_players, seed=seed)
             self._innermost = _innermost(self._env, textarena.Wrapper)
@@ -88,7 +90,7 @@ class ArenaGame:
             return Answer(error=why, moved=False)
         player, known = self.current_player, len(self.messages)
         try:
-            with self._streams.borrowed():
+            with self._streams.borrowed(MOVE_S):
                 _, told = self._env.step(action=message)
             self._look()
         except TooLong:
@@ -117,7 +119,7 @@ class ArenaGame:
 
     def _look(self) -> None:
         """Takes down what the current player is shown."""
-        with self._streams.borrowed():
+        with self._streams.borrowed(MOVE_S):
             player, shown = self._innermost.get_observation()
         self._seen.setdefault(int(player), []).extend(map(_message, shown))
 

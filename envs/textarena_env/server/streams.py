@@ -11,8 +11,6 @@ from typing import Any
 
 from textarena_env.server.bound import bounded
 
-LONGEST_S = 10.0
-
 _lock = threading.Lock()
 
 
@@ -29,16 +27,19 @@ class Streams:
         self._seed = seed
 
     @contextmanager
-    def borrowed(self) -> Iterator[None]:
+    def borrowed(self, seconds: float) -> Iterator[None]:
         """Plays its block with this game's state, one block of the process at a time.
 
+        Args:
+            seconds: how long it may take; the other games wait meanwhile.
+
         Raises:
-            TooLong: the block did not end within `LONGEST_S` seconds, in which all others wait.
+            TooLong: the block did not end in time.
         """
         with _lock:
             before = _exchange((self._python, self._numpy), self._seed)
             try:
-                with bounded(LONGEST_S):
+                with bounded(seconds):
                     yield
             finally:
                 self._python, self._numpy = _exchange(before, self._seed)

@@ -8,7 +8,7 @@ pytest.importorskip("textarena", reason="pip install -e 'envs/textarena_env[dev]
 
 from openenv import InvalidRequest
 from textarena_env import TextArenaAction, TextArenaObservation
-from textarena_env.server import TextArenaEnvironment, streams
+from textarena_env.server import TextArenaEnvironment, arena_game
 
 
 def say(env: TextArenaEnvironment, message: str) -> TextArenaObservation:
@@ -48,7 +48,7 @@ def test_a_wrong_move_is_told_as_an_error() -> None:
 def test_a_game_that_never_answers_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     env, other = TextArenaEnvironment(), TextArenaEnvironment()
     seen = env.reset(seed=1, env_id="PublicGoodsGame-v0", num_players=1)
-    monkeypatch.setattr(streams, "LONGEST_S", 1.0)
+    monkeypatch.setattr(arena_game, "MOVE_S", 1.0)
     for _ in range(50):
         if seen.done:
             break
