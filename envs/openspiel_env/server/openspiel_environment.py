@@ -185,4 +185,4 @@ def _illegal(match: Match, action: int) -> str:
     names = zip(shown, views.action_names(match, shown), strict=True)
     there = ", ".join(f"{action} {name}" for action, name in names)
     more = f" and {len(legal) - len(shown)} more" if len(legal) > len(shown) else ""
-    return f"action_id {action!r:.40} is not legal now, nothing was done; legal: {there}{more}"
+    return f"action_id {action!r:.40} is not legal now, nothing was done; legal are {there}{more}"
