@@ -54,6 +54,18 @@ def test_a_wrong_variable_is_named(variables: dict[str, str], told: str) -> None
     assert str(caught.value).startswith(told)
 
 
+def test_a_variable_that_nothing_reads_is_taken_for_one_alike() -> None:
+    variables = {"GAME_OPONENT": "none", "GAME_DEPTH": "3", "GAME_HOME": "/", "OPONENT": "none"}
+    assert Rules.misspelled(variables) == {"GAME_OPONENT": "GAME_OPPONENT"}
+
+
+def test_options_without_a_prefix_misread_nothing() -> None:
+    class Bare(Options):
+        path_a: str = ""
+
+    assert Bare.misspelled({"PATH": "/bin", "PATH_AA": "x"}) == {}
+
+
 def test_a_reset_changes_a_copy() -> None:
     rules = Rules(depth=3)
     assert rules.updated({"opponent": "none", "depth": None}) == Rules(opponent="none", depth=3)

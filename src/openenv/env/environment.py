@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 from typing_extensions import TypeVar
 
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.models import Action, Observation, State
 from openenv.env.transforms import Transform
+
+if TYPE_CHECKING:
+    from openenv.env.options import Options
 
 ActT = TypeVar("ActT", bound=Action, default=Action)
 ObsT = TypeVar("ObsT", bound=Observation, default=Observation)
@@ -43,6 +46,8 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
             listed (`"data.example.org"`, `"*.example.org"`, `"example.org:8443"`) through a proxy.
         MEMORY_LIMIT: in a sandbox: bytes that a session may use.
         CPU_LIMIT: in a sandbox: seconds of CPU time after which a session ends.
+        OPTIONS: what its variables and resets can say; read once when a server starts, so that a
+            wrong variable is told then.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = False
@@ -52,6 +57,7 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
     NETWORK: ClassVar[bool | tuple[str, ...]] = False
     MEMORY_LIMIT: ClassVar[int] = 1 << 30
     CPU_LIMIT: ClassVar[float | None] = None
+    OPTIONS: ClassVar[type[Options] | None] = None
 
     transform: Transform[ObsT] | None = None
     rubric: Callable[[Any, Any], Any] | None = None

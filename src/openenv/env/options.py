@@ -13,6 +13,9 @@ from typing_extensions import Self
 
 from openenv.protocol.errors import ConfigurationError, InvalidRequest
 
+_ALIKE = 0.8
+"""How alike two variables must be, of 1, for one to be taken for the other."""
+
 
 class Options(BaseModel):
     """What an environment can be told: fields with defaults, validated wherever they come from.
@@ -60,6 +63,19 @@ class Options(BaseModel):
             faults = _faults(error)
             lines = [f"{cls.variable(loc)}: {why}" if loc else why for loc, why in faults]
             raise ConfigurationError("; ".join(lines)) from None
+
+    @classmethod
+    def misspelled(cls, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Variables that nothing reads, and the one that each of them was probably meant to be.
+
+        Args:
+            environ: the variables, by default those of this process.
+        """
+        variables = os.environ if environ is None else environ  # noqa: TID251  # its author's own
+        known = [cls.variable(name) for name in cls.model_fields]
+        unread = [v for v in variables if cls._prefix and v.startswith(cls._prefix)]
+        close = {v: get_close_matches(v, known, 1, _ALIKE) for v in unread if v not in known}
+        return {variable: meant[0] for variable, meant in close.items() if meant}
 
     @classmethod
     def variable(cls, name: str) -> str:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter
 from openenv._generics import filled, type_arguments
 from openenv.env.environment import Environment, HostKind, overrides
 from openenv.env.models import Observation, State
+from openenv.env.options import Options
 from openenv.env.validation import validator
 from openenv.protocol.errors import ConfigurationError
 
@@ -39,6 +40,7 @@ class Traits:
         network: it needs a network, or these hosts.
         memory_limit: bytes that a session may use.
         cpu_limit: seconds of CPU time that a session may use, `None` for any.
+        options: what its variables and resets can say, `None` if it does not tell.
     """
 
     is_async: bool
@@ -52,6 +54,7 @@ class Traits:
     network: bool | tuple[str, ...] = Environment.NETWORK
     memory_limit: int = Environment.MEMORY_LIMIT
     cpu_limit: float | None = Environment.CPU_LIMIT
+    options: type[Options] | None = Environment.OPTIONS
 
     @property
     def default_host(self) -> HostKind:
@@ -76,6 +79,7 @@ class Traits:
             network=made.NETWORK,
             memory_limit=made.MEMORY_LIMIT,
             cpu_limit=made.CPU_LIMIT,
+            options=made.OPTIONS,
         )
 
 

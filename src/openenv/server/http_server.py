@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -15,6 +16,7 @@ from openenv import settings
 from openenv.env.environment import HostKind
 from openenv.env.metadata import EnvironmentMetadata
 from openenv.env.models import Observation, State
+from openenv.env.options import Options
 from openenv.env.spec import EnvironmentSource, EnvSpec
 from openenv.protocol.errors import ConfigurationError, SessionCreationError, SessionError
 from openenv.protocol.wire import HealthResponse, SchemaResponse, ServerMode
@@ -30,6 +32,8 @@ from openenv.server.ws import WebSocketEndpoint
 
 if TYPE_CHECKING:
     from openenv.runtime.confine import Isolation
+
+logger = logging.getLogger("openenv.server")
 
 
 class HTTPEnvServer:
@@ -72,6 +76,7 @@ class HTTPEnvServer:
         token: str | None = None,
     ) -> None:
         self.spec = EnvSpec.of(env, action_cls, observation_cls, _specific(state_cls))
+        _check_variables(self.spec.traits.options)
         self.env_name = env_name
         self.reset_observation_cls = reset_observation_cls
         self._env_factory = self.spec.make
@@ -191,6 +196,15 @@ async def _refuse_episode() -> None:
         "again; use a client, which keeps a WebSocket, or serve with --workers 1 and "
         "--host-kind process"
     )
+
+
+def _check_variables(options: type[Options] | None) -> None:
+    """Refuses at the start what would fail in every session."""
+    if options is None:
+        return
+    options.from_variables()
+    for variable, meant in options.misspelled().items():
+        logger.warning("%s has no effect; did you mean %s?", variable, meant)
 
 
 def _specific(state_cls: type[State] | None) -> type[State] | None:
