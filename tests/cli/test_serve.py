@@ -154,6 +154,19 @@ def test_code_that_fails_is_shown_without_ours(echo: Path) -> None:
     assert re.findall(r'File "(.*)"', words) == [str(echo / "echo.py")]
 
 
+def test_a_wrong_variable_of_an_environment_is_told_in_a_line(
+    echo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ECHO_VOLUME", "loud")
+    options = "class EchoOptions(Options, variables='ECHO_'):\n    volume: int = 1\n"
+    text = "from openenv import Options\n" + options + ECHO + "    OPTIONS = EchoOptions\n"
+    (echo / "echo.py").write_text(text)
+    code, words = refused("echo.py", cwd=echo)
+    assert code == 1
+    assert words.startswith("Error: ECHO_VOLUME: Input should be a valid integer")
+    assert words.count("\n") == 1
+
+
 def test_a_target_that_is_not_there_is_told(tmp_path: Path) -> None:
     code, words = refused("nowhere.py", cwd=tmp_path)
     assert code == 1

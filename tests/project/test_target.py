@@ -293,6 +293,15 @@ def test_a_module_that_the_code_lacks_is_told(tmp_path: Path) -> None:
     assert "ModuleNotFoundError: No module named 'no_such_library'" in refusal(path)
 
 
+def test_a_package_that_is_needed_and_missing_is_told_in_a_line(tmp_path: Path) -> None:
+    code = "from openenv import needs\nwith needs('game[server]'):\n    import no_such_engine\n"
+    path = write(tmp_path / "echo.py", code)
+    assert refusal(path) == (
+        f"{path} could not be imported: No module named 'no_such_engine'; "
+        "pip install 'game[server]'"
+    )
+
+
 def test_code_that_python_cannot_read_is_shown(tmp_path: Path) -> None:
     path = write(tmp_path / "echo.py", "class Echo(:\n")
     text = refusal(path)

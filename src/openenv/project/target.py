@@ -181,6 +181,8 @@ def _guarded(what: str, root: Path, load: Callable[[], ModuleType]) -> ModuleTyp
     """Loads a module; whatever its code raises is told with the lines of that code alone."""
     try:
         return load()
+    except ConfigurationError as error:  # which says what to do, wherever it was raised
+        raise TargetError(f"{what} could not be imported: {error}") from error
     except (Exception, SystemExit) as error:
         raise TargetError(
             f"{what} could not be imported; correct what it raises:\n{_trimmed(error, root)}"
