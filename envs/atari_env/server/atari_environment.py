@@ -33,6 +33,7 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the last frame
+    OPTIONS = AtariOptions
 
     def __init__(
         self,

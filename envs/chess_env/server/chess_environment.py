@@ -32,6 +32,7 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the final board
+    OPTIONS = ChessOptions
 
     def __init__(self, options: ChessOptions | None = None, **settings: Any) -> None:
         super().__init__()
