@@ -125,8 +125,8 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
         """Gives up what the environment holds. Called once, when its session ends."""
 
     def get_metadata(self) -> EnvironmentMetadata:
-        """The environment's visiting card."""
-        return default_metadata(type(self).__name__)
+        """The environment's visiting card: by default what its package's openenv.yaml says."""
+        return default_metadata(type(self), type(self).__name__)
 
     def _apply_transform(self, observation: ObsT) -> ObsT:
         return observation if self.transform is None else self.transform(observation)

@@ -57,7 +57,7 @@ async def read_metadata(spec: EnvSpec, hosts: Hosts, name: str | None) -> Enviro
     """
     made = class_made_by(spec.make)
     if not spec.shared and made is not None and not overrides(made, "get_metadata"):
-        return default_metadata(name or spec.name)
+        return await asyncio.to_thread(default_metadata, made, name or spec.name)
     if (card := await hosts.card()) is not None:
         return card
     try:
