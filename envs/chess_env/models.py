@@ -29,8 +29,8 @@ class ChessObservation(Observation):
         legal_moves: the moves that may follow, in UCI; none once the game is over.
         is_check: whether the side to move is in check.
         result: `1-0`, `0-1` or `1/2-1/2` once the game is over, else `None`.
-        text: all of it for a language model: the agent's colour, the side to move, the last
-            moves, the board and the legal moves.
+        text: all of it for a language model: why the last move was refused, if it was, the agent's
+            colour, the side to move, the last moves, the board, the legal moves and what pays.
         board: the 64 squares from a1, b1 … to h8: 0 is empty, 1 to 6 are white's pawn, knight,
             bishop, rook, queen and king, -1 to -6 are black's.
         flags: 8 numbers: white is to move, the agent is white, white may castle short, long,

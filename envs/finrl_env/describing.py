@@ -10,17 +10,18 @@ MOST_LINES = 50
 MOST_POINTS = 1000
 
 
-def describe(episode: Episode) -> str:
-    """The day in lines: account, stocks, and what may be done."""
+def describe(episode: Episode, refused: str = "") -> str:
+    """The day in lines: why nothing was traded, if so, account, stocks, and what may be done."""
     tape, vector = episode.tape, episode.vector
-    lines = [
+    lines = [f"Refused: {refused}"] if refused else []
+    lines += [
         f"{episode.date}, day {episode.day + 1} of {len(tape)}. "
         f"Cash {vector[0]:.2f}, portfolio {episode.value:.2f}."
     ]
     lines += [_stock_line(episode, stock) for stock in range(min(len(tape.tickers), MOST_LINES))]
     if (more := len(tape.tickers) - MOST_LINES) > 0:
         lines.append(f"and {more} more stocks")
-    lines.append(_closing(episode) if episode.done else _asking(episode))
+    lines += [_closing(episode)] if episode.done else [_goal(episode), _asking(episode)]
     return "\n".join(lines)
 
 
@@ -58,6 +59,14 @@ def _stock_line(episode: Episode, stock: int) -> str:
     price, held = vector[1 + stock], vector[1 + stocks + stock]
     shown = f"{price:.2f}" if price >= 1 else f"{price:.4g}"
     return ", ".join([f"{tape.tickers[stock]}: price {shown}", f"shares {held:.0f}", *told])
+
+
+def _goal(episode: Episode) -> str:
+    scaling = f"{episode.options.reward_scaling:g}"
+    return (
+        "You trade for the largest portfolio on the last day; "
+        f"a day's gain, times {scaling}, is its reward."
+    )
 
 
 def _asking(episode: Episode) -> str:

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import random
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -38,6 +39,14 @@ def _plain(value: Any) -> Any:
 def outcome(observation: Json) -> Json:
     """What has to be the same again: all but metadata, in which times and ids may be."""
     return {name: value for name, value in observation.items() if name != "metadata"}
+
+
+def still(observation: Json) -> Json:
+    """What must not change while nothing moves; `text` may begin with why it does not."""
+    known = outcome({**observation, "reward": None})
+    if isinstance(known.get("text"), str):
+        known["text"] = re.sub(r"\ARefused: .*\n", "", known["text"])
+    return known
 
 
 def begin(client: Player, case: Case, **options: Any) -> Json:

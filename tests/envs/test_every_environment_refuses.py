@@ -12,7 +12,7 @@ from openenv.env.spec import EnvSpec
 from tests.docs.catalog_pages import options
 from tests.envs.absurd import TEXTS, absurd_actions
 from tests.envs.case import Case, Json
-from tests.envs.playing import Player, begin, outcome, player, seen
+from tests.envs.playing import Player, begin, outcome, player, seen, still
 from tests.serving import Served, Socket
 
 REFUSALS = {"INVALID_JSON", "VALIDATION_ERROR", "MESSAGE_TOO_LARGE"}
@@ -45,7 +45,7 @@ def test_an_illegal_action_moves_nothing(case: Case, client: Player) -> None:
         answered = seen(client.step(action))
         assert answered["metadata"].get("error"), f"{action} was no error"
         assert _is_paid(answered["reward"], case)
-        assert _still(answered) == _still(before), action
+        assert still(answered) == still(before), action
         assert _position(client) == state, action
     assert _step(case, client, before) == expected
 
@@ -114,11 +114,6 @@ def _second_observation(case: Case) -> Json:
 
 def _step(case: Case, client: Player, observation: Json) -> Json:
     return outcome(seen(client.step(case.policy(observation, random.Random(1)))))
-
-
-def _still(observation: Json) -> Json:
-    """What must not change while nothing moves."""
-    return outcome({**observation, "reward": None})
 
 
 def _position(client: Player) -> Json:

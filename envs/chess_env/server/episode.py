@@ -16,6 +16,7 @@ from chess_env.server.view import Picture, color_name, describe
 
 ILLEGAL = -0.1
 OVER = "the game is over and stays as it is; reset() begins the next one"
+LOST = "; that was one too many: the game is lost"
 
 
 class Episode:
@@ -49,11 +50,11 @@ class Episode:
     def play(self, said: str, timeout_s: float | None) -> ChessObservation:
         """Makes the agent's move and the opponent's; one that is not legal moves nothing."""
         if self.game.ending:
-            return self._observe(0.0, error=OVER)
+            return self._observe(0.0, OVER, error=OVER)
         try:
             move = read(self.game, said)
         except Refused as refusal:
-            return self._refuse(str(refusal))
+            return self._refuse(refusal)
         self.game.play(move)
         self._moves += 1
         self._reply(self._options.opponent_timeout_s if timeout_s is None else timeout_s)
@@ -81,12 +82,12 @@ class Episode:
         if self._opponent and not game.ending and game.board.turn != self.agent:
             game.play(self._opponent.choose(game, timeout_s))
 
-    def _refuse(self, why: str) -> ChessObservation:
+    def _refuse(self, refusal: Refused) -> ChessObservation:
         self._illegal += 1
         if self._illegal == self._options.forfeit_after:
             self.game.forfeit(self.game.board.turn)
-            return self._observe(-1.0, error=f"{why}; that was one too many: the game is lost")
-        return self._observe(ILLEGAL, error=why)
+            return self._observe(-1.0, refusal.why + LOST, error=f"{refusal}{LOST}")
+        return self._observe(ILLEGAL, refusal.why, error=str(refusal))
 
     def _score(self) -> float:
         ending = self.game.ending
@@ -94,7 +95,7 @@ class Episode:
             return 0.0
         return 1.0 if ending.winner == self.agent else -1.0
 
-    def _observe(self, reward: float, **metadata: Any) -> ChessObservation:
+    def _observe(self, reward: float, refused: str = "", **metadata: Any) -> ChessObservation:
         game, board, ending = self.game, self.game.board, self.game.ending
         picture = Picture(board)
         return ChessObservation(
@@ -106,7 +107,7 @@ class Episode:
             legal_moves=[] if ending else list(game.names()),
             is_check=board.is_check(),
             result=ending.result if ending else None,
-            text=describe(game, self._role, picture.rows),
+            text=describe(game, self._role, picture.rows, refused),
             board=picture.squares,
             flags=picture.flags(self.agent),
         )

@@ -17,7 +17,15 @@ _FAULTS = {
 
 
 class Refused(ValueError):
-    """What was said is no legal move; the text says why, and what is legal."""
+    """What was said is no legal move; the text says why, and what is legal.
+
+    Attributes:
+        why: the same without the legal moves.
+    """
+
+    def __init__(self, why: str, legal: list[str]) -> None:
+        super().__init__(f"{why}; legal are (UCI, or SAN): {' '.join(legal)}")
+        self.why = why
 
 
 def read(game: Game, said: str) -> chess.Move:
@@ -42,7 +50,7 @@ def read(game: Game, said: str) -> chess.Move:
 
 def _refused(names: dict[str, chess.Move], said: str, why: str) -> Refused:
     shown = ascii(said if len(said) <= SHOWN else f"{said[:SHOWN]}...")
-    return Refused(f"{shown} {why}; legal are (UCI, or SAN): {' '.join(names)}")
+    return Refused(f"{shown} {why}", list(names))
 
 
 class Record:

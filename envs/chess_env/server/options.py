@@ -77,7 +77,10 @@ class ChessOptions(Options, variables="CHESS_"):
     @classmethod
     def _position(cls, fen: str) -> str:
         """The FEN as the chess library writes it, so that one position has one."""
-        board = chess.Board(fen)
+        try:
+            board = chess.Board(fen)
+        except ValueError as error:  # it repeats what it was given, and so do options
+            raise ValueError(str(error).partition(": ")[0]) from None
         faults = board.status() & ~_PLAYABLE
         if faults:
             raise ValueError(f"no position of a game: {', '.join(_named(faults))}")

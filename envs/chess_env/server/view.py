@@ -11,6 +11,10 @@ import chess
 from chess_env.server.game import Game
 
 LAST_SHOWN = 6
+GOAL = (
+    "Answer with one of them. Checkmate pays 1, being mated -1, a draw 0, a move that is not legal "
+    "-0.1. Capitals are white's pieces."
+)
 _LETTERS = dict(zip(range(-6, 7), "kqrbnp.PNBRQK", strict=True))
 _FILES = "  a b c d e f g h"
 _ROOKS = (chess.BB_H1, chess.BB_A1, chess.BB_H8, chess.BB_A8)  # in the order of castling rights
@@ -94,15 +98,17 @@ def color_name(color: chess.Color) -> str:
     return chess.COLOR_NAMES[color]
 
 
-def describe(game: Game, role: str, rows: list[str]) -> str:
+def describe(game: Game, role: str, rows: list[str], refused: str = "") -> str:
     """A game in words and letters, with all that may be done.
 
     Args:
         game: the game.
         role: what the agent plays, `white` say.
         rows: those of its `Picture`.
+        refused: why the last move was not made.
     """
-    lines = [f"You play {role}. {_standing(game)}"]
+    lines = [f"Refused: {refused}"] if refused else []
+    lines.append(f"You play {role}. {_standing(game)}")
     if game.moves:
         last = " ".join([move.uci() for move in game.moves[-LAST_SHOWN:]])
         lines.append(f"Last moves: {last}")
@@ -112,7 +118,7 @@ def describe(game: Game, role: str, rows: list[str]) -> str:
     ]
     lines.append(_FILES)
     if not game.ending:
-        lines.append(f"Legal moves: {' '.join(game.names())}")
+        lines += [f"Legal moves: {' '.join(game.names())}", GOAL]
     return "\n".join(lines)
 
 

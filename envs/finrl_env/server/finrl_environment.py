@@ -101,8 +101,12 @@ class FinRLEnvironment(Environment[FinRLAction, FinRLObservation, FinRLState]):
         return self._episode
 
 
-def _observe(episode: Episode, *, reward: float = 0.0, **metadata: Any) -> FinRLObservation:
+def _observe(
+    episode: Episode, *, reward: float = 0.0, error: str = "", **metadata: Any
+) -> FinRLObservation:
     known: dict[str, Any] = {"seed": episode.seed, "day": episode.day, "filled": episode.filled}
+    if error:
+        known["error"] = error
     if episode.done:
         known["metrics"] = episode.metrics()
     return FinRLObservation(
@@ -113,5 +117,5 @@ def _observe(episode: Episode, *, reward: float = 0.0, **metadata: Any) -> FinRL
         portfolio_value=episode.value,
         date=episode.date,
         tickers=list(episode.tape.tickers),
-        text=describe(episode),
+        text=describe(episode, error),
     )

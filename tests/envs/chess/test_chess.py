@@ -67,6 +67,8 @@ def test_everything_is_said_in_words_and_numbers(board: Board) -> None:
         "1 R N B Q K B N R 1",
         "  a b c d e f g h",
         f"Legal moves: {' '.join(seen.legal_moves)}",
+        "Answer with one of them. Checkmate pays 1, being mated -1, a draw 0, a move that is not "
+        "legal -0.1. Capitals are white's pieces.",
     ]
     assert seen.board[:8] == [4, 2, 3, 5, 6, 3, 2, 4]
     assert seen.board[chess.E4] == 1
@@ -155,6 +157,9 @@ def test_an_illegal_move_costs_and_moves_nothing(board: Board, said: str, why: s
     assert why in error
     assert before.legal_moves[0] in error
     assert error.isprintable() and error.isascii()
+    refused, text = after.observation.text.split("\n", 1)
+    assert error.startswith(f"{refused.removeprefix('Refused: ')}; legal are")
+    assert text == before.text
     assert (after.reward, after.done, after.observation.fen) == (-0.1, False, fen)
     assert board.state().move_history == []
     assert after.observation.metadata["illegal_moves"] == 1
@@ -169,6 +174,9 @@ def test_a_number_of_illegal_moves_may_lose_the_game(board: Board) -> None:
     assert end.observation.metadata["termination"] == "illegal_moves"
     assert end.observation.metadata["discounted_rewards"] == [-1.0]
     assert "lost" in end.observation.metadata["error"]
+    assert end.observation.text.splitlines()[0] == (
+        "Refused: 'a1a1' is not legal here; that was one too many: the game is lost"
+    )
 
 
 def test_a_step_after_the_end_changes_nothing(board: Board) -> None:
@@ -179,7 +187,9 @@ def test_a_step_after_the_end_changes_nothing(board: Board) -> None:
         after = board.step(move(said))
         assert (after.done, after.reward) == (True, 0.0)
         assert "reset()" in after.observation.metadata["error"]
-        ignored = {"reward", "metadata"}
+        ignored = {"reward", "metadata", "text"}
+        why = after.observation.metadata["error"]
+        assert after.observation.text == f"Refused: {why}\n{end.observation.text}"
         assert after.observation.model_dump(exclude=ignored) == end.observation.model_dump(
             exclude=ignored
         )
@@ -360,6 +370,13 @@ def test_a_refused_reset_lets_the_game_go_on(
         board.reset(**options)
     board.step(move("e7e5"))
     assert board.state().move_history == ["e2e4", "e7e5"]
+
+
+def test_a_fen_that_is_none_is_repeated_once(board: Board) -> None:
+    with pytest.raises(InvalidRequest) as refusal:
+        board.reset(fen="junk")
+    expected = "fen: expected 8 rows in position part of fen, got 'junk'"
+    assert expected in str(refusal.value)
 
 
 def test_a_wrong_argument_is_named() -> None:

@@ -95,6 +95,8 @@ def test_a_step_after_the_end_changes_nothing(trader: Trader) -> None:
     assert (after.done, after.reward) == (True, 0.0)
     assert "reset()" in after.observation.metadata["error"]
     assert after.observation.state == end.observation.state
+    why = after.observation.metadata["error"]
+    assert after.observation.text == f"Refused: {why}\n{end.observation.text}"
     assert trader.state().step_count == 10
 
 
@@ -118,7 +120,9 @@ def test_an_action_that_is_wrong_trades_nothing(
 ) -> None:
     first = trader.reset(seed=2, **SMALL)
     result = trader.step(FinRLAction(actions=actions))
-    assert told in result.observation.metadata["error"]
+    why = result.observation.metadata["error"]
+    assert told in why
+    assert result.observation.text == f"Refused: {why}\n{first.observation.text}"
     assert (result.reward, result.done) == (0.0, False)
     assert result.observation.state == first.observation.state
     assert (trader.state().step_count, trader.state().day) == (0, 0)
@@ -197,7 +201,7 @@ def test_the_state_tells_where_the_episode_stands(trader: Trader) -> None:
 def test_the_text_tells_what_the_state_does(trader: Trader) -> None:
     trader.reset(seed=3, **SMALL)
     seen = trader.step(buy(0.5, 0.25, 0.0)).observation
-    first, *stocks, last = seen.text.splitlines()
+    first, *stocks, goal, last = seen.text.splitlines()
     cash = f"{seen.state[0]:.2f}"
     assert first == f"{seen.date}, day 2 of 10. Cash {cash}, portfolio {seen.portfolio_value:.2f}."
     for place, (ticker, line) in enumerate(zip(seen.tickers, stocks, strict=True)):
@@ -205,6 +209,10 @@ def test_the_text_tells_what_the_state_does(trader: Trader) -> None:
         assert line.startswith(f"{ticker}: price {price:.2f}, shares {held:.0f}, macd ")
         assert line.endswith(f"dx_30 {seen.state[16 + place]:.4g}")
     assert "3 numbers" in last
+    assert goal == (
+        "You trade for the largest portfolio on the last day; a day's gain, times 0.0001, is its "
+        "reward."
+    )
     while not (result := trader.step(buy(0, 0, 0))).done:
         pass
     assert result.observation.text.splitlines()[-1].startswith("The last day is over: total return")
