@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -70,6 +71,31 @@ def in_batches(seconds: float) -> Iterator[Comparison]:
         )
 
 
+def blackjack_tables(seconds: float) -> Iterator[Comparison]:
+    """BlackJack, ours in batches, and the peer's, which OpenSpiel deals, a socket per session."""
+    if find_spec("open_spiel") is None:
+        return
+    known = {one.name: one for one in CONTESTANTS}
+    ours, theirs = known["v2"], known["peer"]
+    with lent("open_spiel", "open_spiel*", "pyspiel*", "absl*") as engine:
+        reached: dict[str, list[float]] = {"blackjack": [], "openspiel": []}
+        for _ in range(ROUNDS):
+            for contestant, env in ((ours, "blackjack"), (theirs, "openspiel")):
+                environ = environment(contestant.python) | {"PYTHONPATH": engine}
+                serve = contestant.serve(env, SESSIONS + 1)
+                load = Load(f"batch.{SESSIONS}", env, batch=SESSIONS)
+                with running(contestant.python, serve, environ) as server:
+                    values, _ = busy(load, contestant, server, UNKNOWN_SIZES, seconds)
+                reached[env].append(values["per_core"])
+    rates = (median(rates) for rates in reached.values())
+    yield Comparison(
+        f"BlackJack, {SESSIONS} sessions; theirs is OpenSpiel's",
+        "steps/s per server core",
+        *rates,
+        goal=40,
+    )
+
+
 def running_code(seconds: float) -> Iterator[Comparison]:
     """coding_env's sandbox, and smolagents, which the peer's runs code with, in the same server."""
     if any(find_spec(name) is None for name in ("coding_env", "smolagents")):
@@ -99,15 +125,24 @@ def _prints_per_s(executor: str, seconds: float) -> float:
     return steps / seconds
 
 
+@contextmanager
+def lent(package: str, *parts: str) -> Iterator[str]:
+    """A directory with an engine of ours, for the interpreter of the peer."""
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    with TemporaryDirectory() as directory:
+        for pattern in parts:
+            for part in Path(spec.origin).parent.parent.glob(pattern):
+                (Path(directory) / part.name).symlink_to(part)
+        yield directory
+
+
 def atari_frames(seconds: float) -> Iterator[Comparison]:
     """A session of Breakout in colour, with each package's own client."""
     if any(find_spec(name) is None for name in ("atari_env", "ale_py")):
         return
-    import ale_py
-
-    with TemporaryDirectory() as engine:
-        for part in Path(ale_py.__file__).parent.parent.glob("ale_py*"):
-            (Path(engine) / part.name).symlink_to(part)
+    with lent("ale_py", "ale_py*") as engine:
         packages = {
             sys.executable: (OUR_ATARI, environment(sys.executable) | {"ATARI_GAME": GAME}),
             PEER_PYTHON: (THEIR_ATARI, environment(PEER_PYTHON) | {"PYTHONPATH": engine}),
@@ -125,6 +160,7 @@ def atari_frames(seconds: float) -> Iterator[Comparison]:
 
 COMPARISONS: tuple[Callable[[float], Iterator[Comparison]], ...] = (
     in_batches,
+    blackjack_tables,
     running_code,
     atari_frames,
 )

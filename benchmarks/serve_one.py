@@ -24,6 +24,10 @@ def environment(name: str) -> tuple[Any, Any, Any]:
         from bench_frame import FrameAction, FrameEnv, FrameObservation
 
         return FrameEnv, FrameAction, FrameObservation
+    if name == "openspiel":
+        from bench_openspiel import naive
+
+        return naive()
     from bench_env import BenchAction, BenchEnv, BenchObservation
 
     return BenchEnv, BenchAction, BenchObservation

@@ -32,6 +32,11 @@ WORKLOADS = {
     "blackjack": Workload(
         "blackjack", DEAL, (_step(move="hit"), _step(move="hit"), _step(move="stand"), DEAL)
     ),
+    "openspiel": Workload(
+        "openspiel",
+        ("reset", {}),
+        (_step(action_id=0), _step(action_id=0), _step(action_id=1), ("reset", {})),
+    ),
     "frame": Workload("frame", ("reset", {}), (_step(n=1),)),
 }
 
