@@ -32,7 +32,8 @@ class BlackJackObservation(Observation):
         dealer_cards: the dealer's cards that are open; all of them once the dealer has played.
         legal_actions: the moves that may follow; none once the game is over.
         result: how the game ended, `None` while it runs.
-        text: all of this in a line, as in `you soft 16 dealer 10 act`.
+        text: all of this in a line, as in `you soft 16 dealer 10 act`; before it, why the last
+            move was refused, if it was.
     """
 
     player_sum: int

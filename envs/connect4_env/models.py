@@ -31,7 +31,8 @@ class Connect4Observation(Observation):
         next_player: whose turn it is.
         winner: who has won, 0 for a draw, `None` while the game runs.
         opponent_column: where the opponent's last stone fell, if it has made a move.
-        text: the board for a language model: `X` is 1, `O` is -1.
+        text: all that a language model needs: why the last move was refused, if it was, the board
+            with `X` for 1 and `O` for -1, its side, the rules, and the legal columns.
     """
 
     board: list[list[int]] = Field(default_factory=list)

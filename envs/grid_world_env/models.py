@@ -39,7 +39,8 @@ class GridWorldObservation(Observation):
         message: what happened.
         goal: the goal's `[x, y]`.
         grid: the cells, row by row: 0 is free, 1 the walker, 2 the goal.
-        text: the grid for a language model: `A` is the walker, `G` the goal.
+        text: all that a language model needs: why the last move was refused, if it was, the grid
+            with `A` for the walker and `G` for the goal, what pays, and the actions.
     """
 
     done: bool = False

@@ -31,7 +31,8 @@ class MazeObservation(Observation):
         exit_cell: the cell of the way out.
         maze: the cells, row by row; 1 is a wall.
         status: `playing`, `win`, or `lose`: too much was paid on the way.
-        text: the maze for a language model: `A` is where one is, `E` the way out, `#` a wall.
+        text: all that a language model needs: why the last step was refused, if it was, the maze
+            with `A` where one is and `E` for the way out, what pays, and the legal actions.
     """
 
     legal_actions: list[int] = Field(default_factory=list)

@@ -10,6 +10,12 @@ NEW_CELL_REWARD = -0.05
 VISITED_REWARD = -0.25
 BLOCKED_REWARD = -0.75
 LEAST_TOTAL_PER_CELL = -0.5
+NAMES = ("up", "down", "left", "right")
+GUIDE = (
+    "You are A; go to E. # is a wall, cells are [column, row]. "
+    f"E pays {EXIT_REWARD:g}, a new cell {NEW_CELL_REWARD}, one seen before {VISITED_REWARD}, "
+    f"a blocked step {BLOCKED_REWARD}."
+)
 
 
 class Trip:
@@ -75,3 +81,11 @@ class Trip:
         for letter, (column, row) in (("E", self.exit), ("A", self.at)):
             rows[row][column] = letter
         return "\n".join(map("".join, rows))
+
+    def told(self) -> str:
+        """All that a language model needs: the maze, where one is, and what each step does."""
+        shown = f"{self.text()}\n{self.status}, at {list(self.at)}, exit {list(self.exit)}"
+        if not self.is_playing:
+            return shown
+        legal = ", ".join(f"{action} {NAMES[action]}" for action in self.legal_actions)
+        return f"{shown}\n{GUIDE}\nLegal actions: {legal}"

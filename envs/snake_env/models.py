@@ -31,7 +31,8 @@ class SnakeObservation(Observation):
         episode_kills: always 0: there is no other snake.
         alive: whether the snake lives.
         heading: where it is going: `up`, `right`, `down` or `left`.
-        text: the field for a language model: `#` wall, `*` fruit, `H` head, `o` body and tail.
+        text: all that a language model needs: why the last step was refused, if it was, the field
+            with `#` wall, `*` fruit, `H` head, `o` body and tail, what pays, and the actions.
     """
 
     grid: list[list[int]]

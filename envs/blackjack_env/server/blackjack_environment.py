@@ -66,6 +66,8 @@ class BlackJackEnvironment(Environment[BlackJackAction, BlackJackObservation, Bl
     def render_web(self) -> dict[str, Any]:
         """What a page needs to draw the table: the open cards, the result and the legal moves.
 
+        `controls` are the legal actions, each as its `label` and the `action` to send.
+
         Raises:
             errors.ResetRequired: no game has been dealt yet.
         """
@@ -75,7 +77,7 @@ class BlackJackEnvironment(Environment[BlackJackAction, BlackJackObservation, Bl
             "player": seen.player_cards,
             "dealer": seen.dealer_cards,
             "result": seen.result,
-            "controls": seen.legal_actions,
+            "controls": [{"label": move, "action": {"move": move}} for move in seen.legal_actions],
         }
 
     def _running(self) -> Game:
@@ -88,6 +90,7 @@ def _observe(game: Game, *, reward: float = 0.0, **metadata: Any) -> BlackJackOb
     """The open part of the table."""
     points, soft = game.player
     over = game.result is not None
+    refused = f"Refused: {metadata['error']}\n" if "error" in metadata else ""
     return BlackJackObservation(
         done=over,
         reward=reward,
@@ -99,7 +102,7 @@ def _observe(game: Game, *, reward: float = 0.0, **metadata: Any) -> BlackJackOb
         dealer_cards=list(game.dealer_cards),
         legal_actions=[] if over else list(MOVES),
         result=game.result,
-        text=_describe(game),
+        text=f"{refused}{_describe(game)}",
     )
 
 

@@ -18,6 +18,10 @@ Opponent = Literal["none", "random", "search"]
 
 GAME_OVER = "the game is over and stays as it is; reset() begins the next one"
 LOSE_REWARD = -1.0
+RULES = {
+    "lose": "a column that is full or none loses the game",
+    "refuse": "a column that is full or none is not taken",
+}
 
 
 class Connect4Options(Options, variables="CONNECT4_"):
@@ -77,7 +81,13 @@ class Connect4Environment(Environment[Connect4Action, Connect4Observation, Conne
         Raises:
             errors.InvalidRequest: an option is unknown or impossible; the running game goes on.
         """
-        chosen = self._options = self._defaults.updated(options)
+        chosen = self._defaults.updated(options)
+        if options.get("depth") is not None and chosen.opponent != "search":
+            raise errors.InvalidRequest(
+                f"reset does not take that: depth={options['depth']} is of opponent='search' "
+                f"alone, got opponent={chosen.opponent!r}"
+            )
+        self._options = chosen
         seed = self._seeds.next(seed)
         self._chance = random.Random(f"opponent {seed}")
         board = self._board = Board()
@@ -122,14 +132,23 @@ class Connect4Environment(Environment[Connect4Action, Connect4Observation, Conne
         return self._state.model_copy(update=changed)
 
     def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the game: the stones, who is next, and the legal columns."""
+        """What a page needs to draw the game: the stones, who is next, and the legal columns.
+
+        `controls` are the legal actions, each as its `label` and the `action` to send.
+
+        Raises:
+            errors.ResetRequired: no game has begun yet.
+        """
         board = self._running()
         return {
-            "kind": "stones",
+            "kind": "board",
             "board": board.rows(),
             "next_player": board.player,
             "winner": self._winner(board),
-            "controls": board.legal if self._winner(board) is None else [],
+            "controls": [
+                {"label": str(column), "action": {"column": column}}
+                for column in (board.legal if self._winner(board) is None else [])
+            ],
         }
 
     def _running(self) -> Board:
@@ -156,8 +175,6 @@ class Connect4Environment(Environment[Connect4Action, Connect4Observation, Conne
 
     def _observe(self, board: Board, reward: float = 0.0, **metadata: Any) -> Connect4Observation:
         winner = self._winner(board)
-        turn = f"{'.XO'[board.player]} to move"
-        ending = "draw" if winner == 0 else f"{'.XO'[winner or 0]} wins"
         return Connect4Observation(
             done=winner is not None,
             reward=reward,
@@ -167,5 +184,24 @@ class Connect4Environment(Environment[Connect4Action, Connect4Observation, Conne
             next_player=board.player,
             winner=winner,
             opponent_column=self._opponent_column,
-            text=f"{board.text()}\n{turn if winner is None else ending}",
+            text=self._text(board, metadata.get("error")),
         )
+
+    def _text(self, board: Board, error: str | None) -> str:
+        """All that a language model needs: what was refused, the board, its side and the rules."""
+        winner = self._winner(board)
+        refused = f"Refused: {error}\n" if error else ""
+        if winner is not None:
+            ending = f"{'.XO'[winner]} wins" if winner else "draw"
+            return f"{refused}{board.text()}\n{self._side()}\n{ending}"
+        return (
+            f"{refused}{board.text()}\n{'.XO'[board.player]} to move. {self._side()}\n"
+            f"Four in a row win, level, upright or diagonal; {RULES[self._options.illegal_move]}.\n"
+            f"Legal columns: {', '.join(map(str, board.legal))}"
+        )
+
+    def _side(self) -> str:
+        if self._options.opponent == "none":
+            return "You play both sides."
+        first = self._options.plays_first
+        return f"You are {'X' if first else 'O'}, the opponent is {'O' if first else 'X'}."

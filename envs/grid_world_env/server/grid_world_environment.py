@@ -8,9 +8,14 @@ from uuid import uuid4
 from pydantic import Field
 
 from grid_world_env.models import GridWorldAction, GridWorldObservation, GridWorldState, MoveAction
-from grid_world_env.walk import Placement, Walk
+from grid_world_env.walk import GOAL_REWARD, STEP_REWARD, Placement, Walk
 from openenv import Environment, Options, Seeds, errors
 
+GUIDE = (
+    f"You are A; go to G. A step costs {-STEP_REWARD}, the one to G pays "
+    f"{GOAL_REWARD:g}; a step over the edge leads nowhere.\n"
+    f"Actions: {', '.join(move.value for move in MoveAction)}"
+)
 WALK_OVER = "the walk is over and stays as it is; reset() begins the next one"
 
 
@@ -97,9 +102,16 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
         )
 
     def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the walk: `grid` as in observations, and `controls`."""
+        """What a page needs to draw the walk: `grid` as in observations, and `controls`.
+
+        `controls` are the legal actions, each as its `label` and the `action` to send.
+
+        Raises:
+            errors.ResetRequired: no walk has begun yet.
+        """
         walk = self._running()
-        controls = [] if self._is_over(walk) else [move.value for move in MoveAction]
+        moves = [] if self._is_over(walk) else [move.value for move in MoveAction]
+        controls = [{"label": move.lower(), "action": {"action": move}} for move in moves]
         return {"kind": "grid", "grid": walk.grid(), "controls": controls}
 
     def _running(self) -> Walk:
@@ -122,8 +134,11 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
         self, walk: Walk, message: str, reward: float = 0.0, **metadata: Any
     ) -> GridWorldObservation:
         x, y = walk.at
+        refused = f"Refused: {metadata['error']}\n" if "error" in metadata else ""
+        over = self._is_over(walk)
+        guide = "" if over else f"\n{GUIDE}"
         return GridWorldObservation(
-            done=self._is_over(walk),
+            done=over,
             truncated=self._out_of_steps and not walk.is_over,
             reward=reward,
             metadata={"seed": walk.seed, **metadata},
@@ -132,5 +147,5 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
             message=message,
             goal=list(walk.goal),
             grid=walk.grid(),
-            text=f"{message}\n{walk.text()}",
+            text=f"{refused}{message}\n{walk.text()}{guide}",
         )

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from maze_env.models import MazeAction, MazeObservation, MazeState
 from maze_env.server.options import MazeOptions
-from maze_env.trip import Trip
+from maze_env.trip import NAMES, Trip
 from openenv import Environment, Seeds, errors
 
 TRIP_OVER = "the episode is over and stays as it is; reset() begins the next one"
@@ -43,6 +43,11 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
             errors.InvalidRequest: an option is unknown or impossible; the running episode goes on.
         """
         chosen = self._defaults.updated(options)
+        if options.get("size") is not None and chosen.maze != "random":
+            raise errors.InvalidRequest(
+                f"reset does not take that: size={options['size']} is of maze='random' alone, "
+                f"got maze={chosen.maze!r}"
+            )
         seed = self._seeds.next(seed)
         maze = chosen.cells(seed)
         try:
@@ -89,7 +94,13 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
         )
 
     def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the maze: its cells, two of them by name, and `controls`."""
+        """What a page needs to draw the maze: its cells, two of them by name, and `controls`.
+
+        `controls` are the legal actions, each as its `label` and the `action` to send.
+
+        Raises:
+            errors.ResetRequired: no episode has begun yet.
+        """
         trip = self._running()
         return {
             "kind": "grid",
@@ -97,7 +108,10 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
             "at": list(trip.at),
             "exit": list(trip.exit),
             "status": trip.status,
-            "controls": trip.legal_actions,
+            "controls": [
+                {"label": NAMES[action], "action": {"action": action}}
+                for action in trip.legal_actions
+            ],
         }
 
     def _running(self) -> Trip:
@@ -106,6 +120,7 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
         return self._trip
 
     def _observe(self, trip: Trip, reward: float = 0.0, **metadata: Any) -> MazeObservation:
+        refused = f"Refused: {metadata['error']}\n" if "error" in metadata else ""
         told = {"maze": trip.cells(), "status": trip.status, "exit_cell": list(trip.exit)}
         return MazeObservation(
             done=not trip.is_playing,
@@ -117,5 +132,5 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
             exit_cell=list(trip.exit),
             maze=trip.maze,
             status=trip.status,
-            text=f"{trip.text()}\n{trip.status}, at {list(trip.at)}, exit {list(trip.exit)}",
+            text=f"{refused}{trip.told()}",
         )

@@ -11,6 +11,12 @@ from openenv import Environment, Options, Seeds, errors
 from snake_env.arena import HEADINGS, Arena
 from snake_env.models import SnakeAction, SnakeObservation, SnakeState
 
+NAMES = ("straight on", "left", "right")
+GUIDE = (
+    "You are the snake: H is its head, o its body. Eat *, which pays 1; # or o ahead is the end, "
+    "which costs 1.\nActions, as seen by the snake: "
+    + ", ".join(f"{action} {name}" for action, name in enumerate(NAMES))
+)
 SNAKE_OVER = "the episode is over and stays as it is; reset() begins the next one"
 
 
@@ -91,14 +97,23 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
         return self._state
 
     def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the field: `grid` as in observations, and `controls`."""
+        """What a page needs to draw the field: `grid` as in observations, and `controls`.
+
+        `controls` are the legal actions, each as its `label` and the `action` to send.
+
+        Raises:
+            errors.ResetRequired: no episode has begun yet.
+        """
         arena = self._running()
+        names = () if self._is_over(arena) else NAMES
         return {
             "kind": "grid",
             "grid": [list(row) for row in arena.grid],
             "heading": HEADINGS[arena.heading],
             "score": self._state.score,
-            "controls": {} if self._is_over(arena) else {"straight on": 0, "left": 1, "right": 2},
+            "controls": [
+                {"label": name, "action": {"action": action}} for action, name in enumerate(names)
+            ],
         }
 
     def _running(self) -> Arena:
@@ -116,8 +131,11 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
     def _observe(self, arena: Arena, reward: float = 0.0, **metadata: Any) -> SnakeObservation:
         state, heading = self._state, HEADINGS[arena.heading]
         told = f"heading {heading}, {arena.eaten} eaten, {'alive' if arena.alive else 'dead'}"
+        refused = f"Refused: {metadata['error']}\n" if "error" in metadata else ""
+        over = self._is_over(arena)
+        guide = "" if over else f"\n{GUIDE}"
         return SnakeObservation(
-            done=self._is_over(arena),
+            done=over,
             truncated=self._out_of_steps and not arena.is_over,
             reward=reward,
             metadata={"seed": state.seed, **metadata},
@@ -128,5 +146,5 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
             episode_fruits=arena.eaten,
             alive=arena.alive,
             heading=heading,
-            text=f"{arena.text()}\n{told}",
+            text=f"{refused}{arena.text()}\n{told}{guide}",
         )

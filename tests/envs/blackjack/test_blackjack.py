@@ -112,7 +112,7 @@ def test_a_step_after_the_end_changes_nothing(table: Table) -> None:
     assert after.done
     assert after.reward == 0.0
     assert "reset()" in after.observation.metadata["error"]
-    ignored = {"reward", "metadata"}
+    ignored = {"reward", "metadata", "text"}
     assert after.observation.model_dump(exclude=ignored) == end.observation.model_dump(
         exclude=ignored
     )
@@ -183,8 +183,18 @@ def test_a_page_is_told_the_open_cards_and_what_can_be_done() -> None:
         "player": seen.player_cards,
         "dealer": [seen.dealer_card],
         "result": None,
-        "controls": ["hit", "stand"],
+        "controls": [
+            {"label": "hit", "action": {"move": "hit"}},
+            {"label": "stand", "action": {"move": "stand"}},
+        ],
     }
     seen = environment.step(STAND)
     assert environment.render_web()["result"] == seen.result is not None
     assert environment.render_web()["controls"] == []
+
+
+def test_the_text_says_that_the_game_is_over() -> None:
+    environment = BlackJackEnvironment()
+    environment.reset(seed=7)
+    end, after = environment.step(STAND), environment.step(STAND)
+    assert after.text == f"Refused: {after.metadata['error']}\n{end.text}"

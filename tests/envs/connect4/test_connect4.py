@@ -167,7 +167,7 @@ def test_a_column_that_is_full_can_be_refused() -> None:
 @pytest.mark.parametrize("opponent", ["random", "search"])
 def test_an_opponent_answers_in_the_same_step(opponent: str) -> None:
     environment = Connect4Environment()
-    seen = environment.reset(seed=1, opponent=opponent, depth=2)
+    seen = environment.reset(seed=1, opponent=opponent)
     assert (seen.opponent_column, seen.next_player) == (None, 1)
     seen = play(environment, 3)
     stones = [stone for row in seen.board for stone in row]
@@ -229,7 +229,8 @@ def test_a_page_is_told_what_can_be_done() -> None:
     seen = play(environment, 3)
     page = environment.render_web()
     assert page["board"] == seen.board
-    assert (page["next_player"], page["controls"]) == (-1, list(range(7)))
+    assert (page["kind"], page["next_player"]) == ("board", -1)
+    assert page["controls"] == [{"label": str(n), "action": {"column": n}} for n in range(7)]
     with pytest.raises(errors.ResetRequired):
         Connect4Environment().render_web()
 
@@ -239,4 +240,29 @@ def test_the_text_shows_the_board() -> None:
     environment.reset()
     lines = play(environment, 3, 3, 0).text.splitlines()
     assert lines[0] == "0 1 2 3 4 5 6"
-    assert lines[-3:] == [". . . O . . .", "X . . X . . .", "O to move"]
+    assert lines[5:7] == [". . . O . . .", "X . . X . . ."]
+    assert lines[7] == "O to move. You play both sides."
+    assert lines[8].startswith("Four in a row win")
+    assert lines[8].endswith("loses the game.")
+    assert lines[9:] == ["Legal columns: 0, 1, 2, 3, 4, 5, 6"]
+
+
+def test_the_text_says_which_side_one_is() -> None:
+    environment = Connect4Environment(opponent="random")
+    assert "X to move. You are X, the opponent is O." in environment.reset(seed=1).text
+    seen = environment.reset(seed=1, plays_first=False)
+    assert "O to move. You are O, the opponent is X." in seen.text
+
+
+def test_the_text_says_what_was_refused() -> None:
+    environment = Connect4Environment()
+    before = environment.reset(illegal_move="refuse")
+    assert "is not taken" in before.text
+    seen = play(environment, 9)
+    assert seen.text == f"Refused: {seen.metadata['error']}\n{before.text}"
+
+
+@pytest.mark.parametrize("opponent", ["none", "random"])
+def test_a_depth_that_would_have_no_effect_is_refused(opponent: str) -> None:
+    with pytest.raises(errors.InvalidRequest, match="depth=2 is of opponent='search' alone"):
+        Connect4Environment().reset(opponent=opponent, depth=2)

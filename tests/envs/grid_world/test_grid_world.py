@@ -67,9 +67,20 @@ def test_the_edge_holds_the_walker() -> None:
 
 def test_the_text_shows_the_grid() -> None:
     seen = GridWorldEnvironment(GridWorldOptions(size=3)).reset()
-    assert seen.text.splitlines()[1:] == ["A . .", ". . .", ". . G"]
+    lines = seen.text.splitlines()
+    assert lines[1:4] == ["A . .", ". . .", ". . G"]
+    assert lines[4].startswith("You are A; go to G.")
+    assert lines[5:] == ["Actions: UP, DOWN, LEFT, RIGHT"]
     assert seen.grid == [[1, 0, 0], [0, 0, 0], [0, 0, 2]]
     assert seen.goal == [2, 2]
+
+
+def test_the_text_says_that_the_walk_is_over() -> None:
+    environment = GridWorldEnvironment()
+    environment.reset(max_steps=1)
+    end = environment.step(GridWorldAction(action=UP))
+    after = environment.step(GridWorldAction(action=UP))
+    assert after.text == f"Refused: {after.metadata['error']}\n{end.text}"
 
 
 def test_random_places_are_two_cells_of_the_seed() -> None:
@@ -122,7 +133,10 @@ def test_a_page_is_told_what_can_be_done() -> None:
     assert environment.render_web() == {
         "kind": "grid",
         "grid": [[1, 0], [0, 2]],
-        "controls": ["UP", "DOWN", "LEFT", "RIGHT"],
+        "controls": [
+            {"label": move.lower(), "action": {"action": move}}
+            for move in ("UP", "DOWN", "LEFT", "RIGHT")
+        ],
     }
     environment.reset(max_steps=1)
     assert environment.step(GridWorldAction(action=UP)).truncated

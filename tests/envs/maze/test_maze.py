@@ -97,6 +97,23 @@ def test_a_blocked_step_says_what_is_legal() -> None:
     seen = environment.step(MazeAction(action=LEFT))
     assert (seen.current_position, seen.reward) == ([0, 0], -0.75)
     assert seen.metadata["error"] == "2 is blocked; legal are 3"
+    assert seen.text.startswith("Refused: 2 is blocked; legal are 3\nA.#.....\n")
+    assert not environment.step(MazeAction(action=RIGHT)).text.startswith("Refused")
+
+
+def test_the_text_alone_is_enough_to_play() -> None:
+    environment = MazeEnvironment()
+    lines = environment.reset().text.splitlines()
+    assert lines[8] == "playing, at [0, 0], exit [7, 7]"
+    assert lines[9].startswith("You are A; go to E. # is a wall")
+    assert lines[10:] == ["Legal actions: 3 right"]
+
+
+@pytest.mark.parametrize("options", [{}, {"layout": [[0, 0], [1, 0]]}])
+def test_a_size_that_would_have_no_effect_is_refused(options: dict[str, object]) -> None:
+    environment = MazeEnvironment()
+    with pytest.raises(errors.InvalidRequest, match="size=9 is of maze='random' alone"):
+        environment.reset(size=9, **options)
 
 
 def test_a_start_cell_is_taken_as_json_has_it(url: str) -> None:
@@ -137,7 +154,9 @@ def test_a_seed_settles_a_drawn_maze() -> None:
 def test_a_refused_reset_leaves_the_episode() -> None:
     environment = MazeEnvironment()
     environment.reset(maze="random", seed=1)
-    seen = environment.step(MazeAction(action=environment.render_web()["controls"][0]))
+    seen = environment.step(
+        MazeAction(action=environment.render_web()["controls"][0]["action"]["action"])
+    )
     with pytest.raises(errors.InvalidRequest, match="no free"):
         environment.reset(maze="random", start_cell=[1, 1])
     assert environment.state.current_position == seen.current_position
@@ -148,7 +167,8 @@ def test_a_page_is_told_what_can_be_done() -> None:
     environment = MazeEnvironment()
     environment.reset()
     page = environment.render_web()
-    assert (page["at"], page["exit"], page["controls"]) == ([0, 0], [7, 7], [RIGHT])
+    assert (page["kind"], page["at"], page["exit"]) == ("grid", [0, 0], [7, 7])
+    assert page["controls"] == [{"label": "right", "action": {"action": RIGHT}}]
 
 
 def test_what_is_done_to_an_observation_changes_no_maze() -> None:

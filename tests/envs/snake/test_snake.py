@@ -180,8 +180,8 @@ def test_planes_say_what_the_grid_says() -> None:
 def test_the_text_shows_the_field() -> None:
     seen = SnakeEnvironment().reset(seed=1, height=6, width=7)
     lines = seen.text.splitlines()
-    assert lines[-1] == f"heading {seen.heading}, 0 eaten, alive"
-    letters = "".join(lines[:-1])
+    assert lines[6] == f"heading {seen.heading}, 0 eaten, alive"
+    letters = "".join(lines[:6])
     assert [letters.count(letter) for letter in "Ho*"] == [1, 2, 1]
 
 
@@ -209,10 +209,15 @@ def test_a_page_is_told_what_can_be_done() -> None:
     seen = environment.reset(seed=1)
     page = environment.render_web()
     assert page["grid"] == seen.grid
-    assert page["controls"] == {"straight on": 0, "left": 1, "right": 2}
+    assert page["kind"] == "grid"
+    assert page["controls"] == [
+        {"label": "straight on", "action": {"action": 0}},
+        {"label": "left", "action": {"action": 1}},
+        {"label": "right", "action": {"action": 2}},
+    ]
     environment.reset(seed=1, max_steps=1)
     assert environment.step(SnakeAction(action=STRAIGHT)).truncated
-    assert environment.render_web()["controls"] == {}
+    assert environment.render_web()["controls"] == []
 
 
 def test_a_page_that_was_told_does_not_change() -> None:
@@ -220,3 +225,13 @@ def test_a_page_that_was_told_does_not_change() -> None:
     seen, page = environment.reset(seed=1), environment.render_web()
     environment.step(SnakeAction(action=STRAIGHT))
     assert page["grid"] == seen.grid
+
+
+def test_the_text_alone_is_enough_to_play() -> None:
+    environment = SnakeEnvironment()
+    lines = environment.reset(seed=1, max_steps=1).text.splitlines()
+    assert "H is its head" in lines[-2]
+    assert lines[-1].endswith("0 straight on, 1 left, 2 right")
+    end = environment.step(SnakeAction(action=STRAIGHT))
+    after = environment.step(SnakeAction(action=STRAIGHT))
+    assert after.text == f"Refused: {after.metadata['error']}\n{end.text}"
