@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
+
+import numpy as np
 
 from atari_env.games import path_of, title
 from atari_env.models import Bytes, ObsType
@@ -10,17 +13,22 @@ from atari_env.options import AtariOptions
 from openenv import InvalidRequest, needs
 
 with needs("openenv-atari-env[server]"):
-    from ale_py import Action, ALEInterface
+    from ale_py import Action, ALEInterface, ALEState
 
 SEEDS = 2**31
 """The emulator's seeds are from 0 to below it."""
+_SIZE = struct.Struct("<I")
+_SIZE_AT, _AROUND = 24, 36
+"""Where a state that is written down tells its machine's size, and how much there is beside it."""
 
 
 class Console:
     """An emulator that begins its game again and again, each time exactly as after switching on.
 
     To put a cartridge in takes twenty times as long as to begin again, and all sessions of a
-    process wait for it. So a console is kept for as long as it `fits`.
+    process wait for it. So a console is kept for as long as it `fits`, whatever the seed: the
+    emulator draws nothing from its chance before the game begins, so that another one can be put
+    in its place.
 
     Args:
         options: the game, and what the emulator must know of how it is played.
@@ -31,7 +39,7 @@ class Console:
     """
 
     def __init__(self, options: AtariOptions, seed: int) -> None:
-        self._setup = _setup(options, seed)
+        self._setup = _setup(options)
         ale = ALEInterface()
         ale.setInt("random_seed", seed % SEEDS)
         ale.setInt("frame_skip", options.frameskip)
@@ -42,13 +50,25 @@ class Console:
         _choose(options, "mode", ale.getAvailableModes(), ale.setMode)
         self.ale = ale
         self._new = ale.cloneState(include_rng=True)
+        self._seed = seed % SEEDS
+        self._is_sticky = options.repeat_action_probability > 0
+        self._takes_seeds = _is_reseedable(self._new, self._seed)
 
     def fits(self, options: AtariOptions, seed: int) -> bool:
-        """Whether a new console for these would be no other."""
-        return self._setup == _setup(options, seed)
+        """Whether a new console for these would play no other game."""
+        by_chance = self._is_sticky and not self._takes_seeds
+        is_placed = options.mode is not None  # modes like Adventure's third place things anew
+        takes_it = not (by_chance or is_placed) or self._seed == seed % SEEDS
+        return takes_it and self._setup == _setup(options)
 
-    def begin(self) -> None:
-        """Begins the game. A mere reset would leave traces of the last one in some games."""
+    def begin(self, seed: int) -> None:
+        """Begins the game of a seed that `fits`.
+
+        A mere reset would leave traces of the last one in some games.
+        """
+        if self._is_sticky and self._seed != seed % SEEDS:
+            self._new = _reseeded(self._new, self._seed, seed % SEEDS)
+            self._seed = seed % SEEDS
         self.ale.restoreState(self._new)
         self.ale.reset_game()
 
@@ -63,12 +83,29 @@ class Console:
         return self.ale.getScreenGrayscale() if kind == "grayscale" else self.ale.getRAM()
 
 
-def _setup(options: AtariOptions, seed: int) -> tuple[object, ...]:
-    """All that a console is made with; the seed where something comes from chance.
+def _is_reseedable(state: ALEState, seed: int) -> bool:
+    """Whether this emulator writes a state down as `_reseeded` reads it."""
+    written = state.serialize()
+    (size,) = _SIZE.unpack_from(written, _SIZE_AT)
+    return written.count(_chance(seed)) == 1 and size == len(written) - _AROUND
 
-    That is sticky actions, and what modes like Adventure's third place anew.
-    """
-    by_chance = options.repeat_action_probability > 0 or options.mode is not None
+
+def _reseeded(state: ALEState, before: int, now: int) -> ALEState:
+    """The same state, but with another seed's chance."""
+    written = bytearray(state.serialize().replace(_chance(before), _chance(now)))
+    _SIZE.pack_into(written, _SIZE_AT, len(written) - _AROUND)
+    return ALEState(bytes(written))
+
+
+def _chance(seed: int) -> bytes:
+    """A Mersenne Twister of which nothing has been drawn, as the emulator writes one down."""
+    words = np.random.RandomState(seed).get_state(legacy=False)["state"]["key"].tolist()
+    text = " ".join(map(str, [*words, len(words)])).encode()
+    return _SIZE.pack(len(text)) + text
+
+
+def _setup(options: AtariOptions) -> tuple[object, ...]:
+    """All that a console is made with, but for its seed."""
     return (
         options.game_name,
         options.mode,
@@ -76,7 +113,6 @@ def _setup(options: AtariOptions, seed: int) -> tuple[object, ...]:
         options.frameskip,
         options.max_num_frames_per_episode,
         options.repeat_action_probability,
-        seed % SEEDS if by_chance else None,
     )
 
 

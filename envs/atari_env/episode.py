@@ -53,14 +53,14 @@ class Episode:
 
     def _begin(self) -> None:
         """Begins with the NOOPs that the seed has for it, which must not end the game."""
-        self.console.begin()
+        self.console.begin(self.seed)
         if not self.options.noop_max:
             return
         noops = random.Random(f"noops {self.seed}").randint(1, self.options.noop_max)
         for _ in range(noops):
             self.act(0)
             if self.end:
-                self.console.begin()
+                self.console.begin(self.seed)
                 self.score, self.end = 0, None
                 return
 

@@ -54,7 +54,8 @@ class AtariObservation(Observation):
         frame: the numbers in the shape `screen_shape`.
         png: an image file.
         score: the points since the game began.
-        text: what a language model needs to play on, but for the picture.
+        text: what a language model needs to play on, but for the picture: why the last action was
+            refused, if it was, how the game stands, the actions and what they are for.
     """
 
     screen: FlatBytes

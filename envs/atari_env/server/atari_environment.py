@@ -16,6 +16,10 @@ from atari_env.png import png
 from openenv import Environment, Seeds, errors
 
 IS_OVER = "the episode is over and stays as it is; reset() begins the next one"
+GOAL = (
+    "You play for points; those of a step are its reward. Answer with the number of an action, "
+    "which is held for the frames of the step."
+)
 NO_EPISODE = "no episode has begun yet; call reset() first"
 
 
@@ -132,7 +136,7 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
         return Console(options, seed)
 
 
-def _observe(episode: Episode, *, reward: float = 0.0, **metadata: Any) -> AtariObservation:
+def _observe(episode: Episode, *, reward: float = 0.0, error: str = "") -> AtariObservation:
     """What the player sees now."""
     options = episode.options
     pixels = episode.console.observed(options.obs_type)
@@ -145,7 +149,7 @@ def _observe(episode: Episode, *, reward: float = 0.0, **metadata: Any) -> Atari
             "game_name": options.game_name,
             "action_meanings": [f"Action.{name}" for name in episode.actions],
             "seed": episode.seed,
-            **metadata,
+            **({"error": error} if error else {}),
         },
         screen_shape=list(pixels.shape),
         legal_actions=list(range(len(episode.actions))),
@@ -153,7 +157,7 @@ def _observe(episode: Episode, *, reward: float = 0.0, **metadata: Any) -> Atari
         episode_frame_number=frames,
         frame_number=frames,
         score=episode.score,
-        text=_describe(episode),
+        text=_describe(episode, error),
         **_formatted(pixels, options.obs_format),
     )
 
@@ -171,9 +175,12 @@ def _no_action(number: int, episode: Episode) -> str:
     return f"there is no action {told}; the actions are 0 to {len(episode.actions) - 1}"
 
 
-def _describe(episode: Episode) -> str:
+def _describe(episode: Episode, error: str) -> str:
     """All but the picture, for a reader."""
-    names = ", ".join(f"{place} {name}" for place, name in enumerate(episode.actions))
-    stand = f"score {episode.score}, lives {episode.lives}, frame {episode.frames}"
-    what_now = f"over: {episode.end}" if episode.end else f"actions: {names}"
-    return f"{title(episode.options.game_name)}: {stand}; {what_now}"
+    refused = f"Refused: {error}\n" if error else ""
+    name = title(episode.options.game_name)
+    stand = f"{name}: score {episode.score}, lives {episode.lives}, frame {episode.frames}"
+    if episode.end:
+        return f"{refused}{stand}; over: {episode.end}"
+    names = ", ".join([f"{place} {name}" for place, name in enumerate(episode.actions)])
+    return f"{refused}{stand}; actions: {names}\n{GOAL}"
