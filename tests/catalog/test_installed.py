@@ -45,12 +45,12 @@ def test_what_is_known_without_importing_it(site: Path) -> None:
 
 
 def test_one_that_is_installed_later_is_found_and_one_that_goes_is_not(site: Path) -> None:
-    assert "maze" not in installed()
-    install(site, "openenv-maze-env", "maze_env", prefix="Maze")
-    assert "maze" in installed()
-    assert "maze" in get_discovery().discover()
-    (site / "openenv_maze_env-1.0.dist-info" / "METADATA").unlink()
-    assert "maze" not in installed()
+    assert "cave" not in installed()
+    install(site, "openenv-cave-env", "cave_env", prefix="Cave")
+    assert "cave" in installed()
+    assert "cave" in get_discovery().discover()
+    (site / "openenv_cave_env-1.0.dist-info" / "METADATA").unlink()
+    assert "cave" not in installed()
     reset_discovery()
     get_discovery().clear_cache()
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -52,32 +53,32 @@ def served() -> Iterator[Served]:
 
 
 def test_list_shows_what_is_installed(tmp_path: Path) -> None:
-    install(tmp_path, "openenv-maze-env", "maze_env", prefix="Maze")
+    install(tmp_path, "openenv-cave-env", "cave_env", prefix="Cave")
     install(tmp_path, "openenv-bad-env", "bad_env", files={"openenv.yaml": "name: [\n"})
     run = openenv("list", site=tmp_path)
     assert run.returncode == Exit.OK
     lines = run.stdout.splitlines()
     assert lines[0].split() == ["NAME", "VERSION", "DESCRIPTION"]
-    (maze,) = (line for line in lines if line.startswith("maze "))
-    assert maze.split(maxsplit=2) == ["maze", "1.0", "A world"]
+    (cave,) = (line for line in lines if line.startswith("cave "))
+    assert cave.split(maxsplit=2) == ["cave", "1.0", "A world"]
     assert "openenv.yaml:" in run.stderr
     listed = {
         row["env_key"]: row for row in json.loads(openenv("list", "--json", site=tmp_path).stdout)
     }
-    assert listed["maze"]["package_name"] == "openenv-maze-env"
+    assert listed["cave"]["package_name"] == "openenv-cave-env"
     assert listed["bad"]["problem"]
 
 
 def test_a_description_is_wrapped_to_the_terminal_below_itself() -> None:
-    rows = [("maze", "1.0", "a world of walls and ways"), ("echo", "2.0", "")]
+    rows = [("cave", "1.0", "a world of walls and ways"), ("echo", "2.0", "")]
     assert table(("NAME", "VERSION", "DESCRIPTION"), rows, 37) == [
         "NAME  VERSION  DESCRIPTION",
-        "maze  1.0      a world of walls and",
+        "cave  1.0      a world of walls and",
         "               ways",
         "echo  2.0",
     ]
     assert table(("NAME", "VERSION", "DESCRIPTION"), rows)[1].endswith("walls and ways")
-    assert max(map(len, table(("NAME", "X"), [("maze", "word " * 20)], 1))) <= 6 + 20
+    assert max(map(len, table(("NAME", "X"), [("cave", "word " * 20)], 1))) <= 6 + 20
 
 
 # ── info ──────────────────────────────────────────────────────────────────────────────────────────
@@ -91,10 +92,39 @@ def test_info_of_an_installed_environment_is_a_program_that_uses_it(tmp_path: Pa
     assert "message: string" in run.stdout
     _, _, program = run.stdout.partition("Use it:\n")
     assert program.splitlines()[0] == "  from echo_env import EchoAction, EchoEnv"
-    assert '  with EchoEnv.from_docker_image("echo-env:latest") as env:' in program
+    assert '  with EchoEnv.from_docker_image("openenv-echo") as env:' in program
     card = json.loads(openenv("info", "echo", "--json", variables=alone).stdout)
     assert card["schemas"]["action"]["properties"].keys() >= {"message"}
-    assert card["limits"] == {"image": "echo-env:latest"}
+    assert card["limits"] == {"image": "openenv-echo"}
+    assert card["serve"] == "openenv serve echo"
+    assert "Serve it:\n  openenv serve echo\n" in run.stdout
+
+
+def test_info_shows_what_resets_take_where_the_server_is_whole(tmp_path: Path) -> None:
+    server = """
+        from openenv import Action, Environment, Observation, Options, create_app
+
+        class CaveOptions(Options, variables="CAVE_"):
+            size: int = 5
+
+        class Cave(Environment[Action, Observation]):
+            OPTIONS = CaveOptions
+
+            def reset(self, **options): ...
+            def step(self, action): ...
+
+        app = create_app(Cave)
+    """
+    lacks = "from openenv import needs\nwith needs('cave[server]'):\n    import no_such_engine\n"
+    files = {"openenv.yaml": "name: cave_env\napp: world:app\n", "world.py": dedent(server)}
+    world = install(tmp_path, "openenv-cave-env", "cave_env", prefix="Cave", files=files)
+    whole = openenv("info", "cave", site=tmp_path).stdout
+    assert "\nreset CaveOptions\n  size: integer = 5\n" in whole
+    (world / "world.py").write_text(lacks)
+    lacking = openenv("info", "cave", site=tmp_path).stdout
+    assert "CaveOptions" not in lacking
+    assert "openenv serve cave   # not yet: " in lacking
+    assert "No module named 'no_such_engine'; pip install 'cave[server]'\n" in lacking
 
 
 @pytest.mark.parametrize("here", ["echo-env:latest", "openenv-echo"])
@@ -165,11 +195,11 @@ def test_info_of_what_is_none_says_so(target: str, said: str) -> None:
 
 
 def test_info_of_a_package_that_cannot_be_imported_tells_the_rest(tmp_path: Path) -> None:
-    install(tmp_path, "openenv-maze-env", "maze_env", files={"client.py": "import nothing_here"})
-    run = openenv("info", "maze", site=tmp_path)
+    install(tmp_path, "openenv-cave-env", "cave_env", files={"client.py": "import nothing_here"})
+    run = openenv("info", "cave", site=tmp_path)
     assert run.returncode == Exit.OK
     assert "A world" in run.stdout
-    assert "Problem: openenv-maze-env is installed, but maze_env.client" in run.stdout
+    assert "Problem: openenv-cave-env is installed, but cave_env.client" in run.stdout
 
 
 @pytest.mark.parametrize(

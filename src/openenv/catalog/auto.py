@@ -195,8 +195,9 @@ def _image(name: str, provider: Any) -> str:
     if not _is_remote(name):
         from openenv.providers import LocalDockerProvider
 
+        found = find(name)
         here = provider is None or isinstance(provider, LocalDockerProvider)
-        return image_here(find(name)) if here else find(name).default_image
+        return (image_here(found) if here else None) or found.default_image
     space = None if name.startswith("git+") else Space.named(name)
     if space is None or space.revision is not None:
         raise ConfigurationError(

@@ -9,21 +9,25 @@ LOOK_S = 5.0
 """How long the engine may take to say whether it has an image, in seconds."""
 
 
-def image_here(environment: EnvironmentInfo) -> str:
-    """The image to start: its own name's if that is here, else what `openenv build` calls it.
+def built_image(environment: EnvironmentInfo) -> str:
+    """What `openenv build` calls its image when nobody says."""
+    return f"openenv-{environment.env_key.replace('_', '-')}"
 
-    Where neither is here, or no engine says so, it is its own name's.
+
+def image_here(environment: EnvironmentInfo) -> str | None:
+    """The image that is on this machine: its own name's, else what `openenv build` makes.
+
+    `None` where neither is here, or no engine says so.
     """
     from openenv.providers.command import run
     from openenv.providers.engine import Engine
 
-    built = f"openenv-{environment.env_key.replace('_', '-')}"
     try:
         engine = Engine()
-        for image in (environment.default_image, built):
+        for image in (environment.default_image, built_image(environment)):
             looked = run([engine.program, "image", "inspect", image], timeout_s=LOOK_S, check=False)
             if looked.code == 0:
                 return image
     except ProviderError:  # which starting it tells
         pass
-    return environment.default_image
+    return None

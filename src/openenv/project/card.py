@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from openenv import settings
-from openenv.catalog.images import image_here
+from openenv.catalog.images import built_image, image_here
 from openenv.catalog.installed import EnvironmentInfo, find
 from openenv.catalog.manifest import MANIFEST, read_manifest
 from openenv.client.endpoint import UNAUTHORIZED_STATUS, Endpoint, normalised
 from openenv.client.fetching import fetched
 from openenv.client.spaces import Space
 from openenv.env.models import Action, Observation, State
-from openenv.protocol.errors import ConnectFailed, Json
+from openenv.protocol.errors import ConfigurationError, ConnectFailed, Json
 from openenv.server.info import json_schema, schemas
 
 ANSWER_S = 10.0
@@ -35,8 +35,10 @@ class Card:
         version: its own, if it says one.
         description: a line for people.
         client: the module and the class of its client, as `module:Class`.
-        schemas: what crosses the wire, as JSON schemas: `action`, `observation`, `state`.
+        schemas: what crosses the wire, as JSON schemas: `action`, `observation`, `state`, and
+            `reset`, the options of a reset.
         limits: what bounds it, by name.
+        serve: the command that serves it here, and what it lacks for that.
         usage: a program, or the commands, that use it.
         problems: what could not be told, and why.
     """
@@ -48,6 +50,7 @@ class Card:
     client: str | None = None
     schemas: Json = field(default_factory=dict)
     limits: Json = field(default_factory=dict)
+    serve: str | None = None
     usage: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -150,7 +153,7 @@ def _project(target: str, path: Path) -> Card:
         source=str(path.resolve()) if path.exists() else target,
         version=manifest.version if manifest else None,
         description=manifest.description if manifest else None,
-        schemas=schemas(server.spec).model_dump(include=set(_PARTS)),
+        schemas=schemas(server.spec).model_dump(include=set(_PARTS)) | _reset_options(server),
         limits={"max_sessions": server.max_concurrent_envs, "host": server.host_kind},
         usage=[f"openenv serve {target}"],
     )
@@ -161,7 +164,7 @@ def _project(target: str, path: Path) -> Card:
 
 def _installed(environment: EnvironmentInfo) -> Card:
     problems = [environment.problem] if environment.problem else []
-    image = image_here(environment)
+    image = image_here(environment) or built_image(environment)
     described: Json = {}
     usage: list[str] = []
     client = f"{environment.client_module_path}:{environment.client_class_name}"
@@ -176,17 +179,37 @@ def _installed(environment: EnvironmentInfo) -> Card:
         usage = _program(environment.package, image, found, action, described["action"])
     except ImportError as error:
         problems.append(str(error))
+    options, serve = _served_here(environment)
     return Card(
         name=environment.name,
         source=f"{environment.package_name} {environment.version}",
         version=(environment.manifest or {}).get("version", environment.version),
         description=environment.description,
         client=client,
-        schemas=described,
+        schemas=described | options,
         limits={"image": image},
+        serve=serve,
         usage=usage,
         problems=problems,
     )
+
+
+def _served_here(environment: EnvironmentInfo) -> tuple[Json, str]:
+    """The options of its resets, where its server's packages are here, and how it is served."""
+    from openenv.project.supervise import as_app
+    from openenv.project.target import resolve
+
+    command = f"openenv serve {environment.env_key}"
+    try:
+        app = as_app(resolve(environment.env_key))
+    except ConfigurationError as error:
+        return {}, f"{command}   # not yet: {str(error).splitlines()[0]}"
+    return _reset_options(getattr(getattr(app, "state", None), "openenv", None)), command
+
+
+def _reset_options(server: Any) -> Json:
+    options = server.spec.traits.options if server else None
+    return {"reset": json_schema(options)} if options else {}
 
 
 def _program(

@@ -45,6 +45,10 @@ def _lines(card: Card) -> Iterator[str]:
         yield f"{part} {schema.get('title', '')}".rstrip()
         lines = list(field_lines(schema))
         yield from (f"  {line}" for line in lines or ["no fields of its own"])
+    if card.serve:
+        yield ""
+        yield "Serve it:"
+        yield f"  {card.serve}"
     if card.usage:
         yield ""
         yield "Use it:"
