@@ -66,6 +66,13 @@ def test_a_lie_about_itself_is_cut_as_the_truth_is(executor: PythonExecutor) -> 
     assert result.truncated == ("value", "artefacts")
 
 
+def test_a_name_does_not_say_its_kind_as_a_url_does(executor: PythonExecutor) -> None:
+    executor.reset()
+    lie = "send(outcome(found=[wire.Found('data:<b>x</b>,', b'x')]))\ntime.sleep(600)"
+    (found,) = executor.run(PRELUDE + lie).artefacts
+    assert (found.name, found.mime_type) == ("data:<b>x</b>,", "application/octet-stream")
+
+
 def test_an_answer_that_comes_late_is_nobody_elses(executor: PythonExecutor) -> None:
     executor.reset()
     executor.run(

@@ -84,5 +84,5 @@ def _artefacts(found: Iterable[Found], left: int) -> Iterator[Artefact]:
         left -= len(each.content)
         parts = each.name.split("/")
         if left >= 0 and each.name.isprintable() and not {"", ".", ".."}.intersection(parts):
-            kind = mimetypes.guess_type(each.name)[0] or UNKNOWN_KIND
+            kind = mimetypes.guess_type(f"./{each.name}")[0] or UNKNOWN_KIND  # no data: URL
             yield Artefact(name=each.name, mime_type=kind, content=each.content)

@@ -81,6 +81,15 @@ def test_a_submission_cannot_pass_by_itself(played: Played, code: str) -> None:
     assert (seen.reward, seen.done) == (0.0, False)
 
 
+@pytest.mark.parametrize(
+    "tests",
+    ["assert all(map(lambda n: add(n, n) == 2 * n, [1, 2]))", "assert [*map(add, [1])] == []"],
+)
+def test_a_submission_cannot_end_the_loop_of_a_test(played: Played, tests: str) -> None:
+    seen = played("def add(*given):\n    raise StopIteration", tests=tests)
+    assert (seen.reward, seen.done) == (0.0, False)
+
+
 def test_a_submission_does_not_see_the_tests(played: Played) -> None:
     code = (
         "import gc, sys\n"
