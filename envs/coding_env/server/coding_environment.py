@@ -61,6 +61,7 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the final observation
+    OPTIONS = CodingOptions
 
     def __init__(
         self,

@@ -58,6 +58,7 @@ class Connect4Environment(Environment[Connect4Action, Connect4Observation, Conne
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the last board
+    OPTIONS = Connect4Options
 
     def __init__(
         self, options: Connect4Options | None = None, opponent: Opponent | None = None

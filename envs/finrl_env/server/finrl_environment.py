@@ -30,6 +30,7 @@ class FinRLEnvironment(Environment[FinRLAction, FinRLObservation, FinRLState]):
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the last day
+    OPTIONS = FinRLOptions
 
     def __init__(self, options: FinRLOptions | None = None, **changes: Any) -> None:
         super().__init__()

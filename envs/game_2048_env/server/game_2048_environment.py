@@ -37,6 +37,7 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the final board
+    OPTIONS = Game2048Options
     HOST = "inline"  # a move computes next to nothing; a strategy is awaited
 
     def __init__(self, options: Game2048Options | None = None) -> None:

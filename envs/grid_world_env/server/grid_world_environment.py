@@ -44,6 +44,7 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the last cell
+    OPTIONS = GridWorldOptions
     HOST = "inline"  # a step computes next to nothing and never waits
 
     def __init__(self, options: GridWorldOptions | None = None) -> None:

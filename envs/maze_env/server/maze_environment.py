@@ -23,6 +23,7 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the last cell
+    OPTIONS = MazeOptions
     HOST = "inline"  # a step computes next to nothing and never waits
 
     def __init__(self, options: MazeOptions | None = None) -> None:

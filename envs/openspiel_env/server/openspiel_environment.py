@@ -24,6 +24,7 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the final position
+    OPTIONS = OpenSpielOptions
 
     def __init__(
         self,

@@ -29,6 +29,7 @@ class ReasoningGymEnvironment(
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the score
+    OPTIONS = ReasoningGymOptions
     HOST = "sandbox"  # some of the scorers evaluate what was answered
 
     def __init__(

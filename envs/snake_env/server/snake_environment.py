@@ -48,6 +48,7 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the last field
+    OPTIONS = SnakeOptions
     HOST = "inline"  # a step computes little and never waits
 
     def __init__(self, options: SnakeOptions | None = None) -> None:

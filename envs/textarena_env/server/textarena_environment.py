@@ -23,6 +23,7 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # a step after the end is answered here, with the last observation
+    OPTIONS = TextArenaOptions
 
     def __init__(
         self,
