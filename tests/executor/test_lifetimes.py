@@ -151,6 +151,20 @@ class TestEnds:
         assert (done.stdout, done.stderr) == ("5\n", "")
         until(lambda: not running(mark))
 
+    def test_one_that_is_closed_last_of_all_ends_in_silence(self, tmp_path: Path) -> None:
+        script = tmp_path / "script.py"
+        script.write_text(
+            "import atexit\n"
+            "atexit.register(lambda: executor.close())\n"  # called after what is registered later
+            "from openenv.executor import PythonExecutor\n"
+            "executor = PythonExecutor()\n"
+            "print(executor.run('5').value)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.stdout, done.stderr) == ("5\n", "")
+
     @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # it execs nothing
     def test_a_forked_process_makes_its_own(self) -> None:
         with PythonExecutor(limits=LIMITS) as executor:

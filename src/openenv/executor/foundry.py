@@ -138,7 +138,9 @@ class Foundry:
         self._loop.close()
 
     def _stop(self) -> None:
-        """Ends the zygote and with it every interpreter, then the thread."""
+        """Ends the zygote and with it every interpreter, then the thread. Twice is once."""
+        if self._loop.is_closed():
+            return
         with suppress(FutureTimeoutError):
             asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(PATIENCE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
