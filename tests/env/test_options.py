@@ -55,7 +55,7 @@ def test_a_wrong_variable_is_named(variables: dict[str, str], told: str) -> None
 
 
 def test_a_variable_that_nothing_reads_is_taken_for_one_alike() -> None:
-    variables = {"GAME_OPONENT": "none", "GAME_DEPTH": "3", "GAME_HOME": "/", "OPONENT": "none"}
+    variables = {"GAME_OPONENT": "none", "GAME_DEPTH": "3", "GAME_OPTION": "/", "OPONENT": "none"}
     assert Rules.misspelled(variables) == {"GAME_OPONENT": "GAME_OPPONENT"}
 
 

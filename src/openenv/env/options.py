@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from openenv.protocol.errors import ConfigurationError, InvalidRequest
 
-_ALIKE = 0.8
+_ALIKE = 0.75
 """How alike two variables must be, of 1, for one to be taken for the other."""
 
 
@@ -72,10 +72,15 @@ class Options(BaseModel):
             environ: the variables, by default those of this process.
         """
         variables = os.environ if environ is None else environ  # noqa: TID251  # its author's own
-        known = [cls.variable(name) for name in cls.model_fields]
+        read = [cls.variable(name) for name in cls.model_fields]
+        known = {variable.removeprefix(cls._prefix): variable for variable in read}
         unread = [v for v in variables if cls._prefix and v.startswith(cls._prefix)]
-        close = {v: get_close_matches(v, known, 1, _ALIKE) for v in unread if v not in known}
-        return {variable: meant[0] for variable, meant in close.items() if meant}
+        close = {
+            v: get_close_matches(v.removeprefix(cls._prefix), known, 1, _ALIKE)
+            for v in unread
+            if v not in read
+        }
+        return {variable: known[meant[0]] for variable, meant in close.items() if meant}
 
     @classmethod
     def variable(cls, name: str) -> str:
