@@ -46,7 +46,8 @@ class TextArenaObservation(Observation):
         current_player_id: who speaks next.
         legal_players: who may speak; nobody once the game is over.
         info: `reward_signals` by name, and what the game tells about the step.
-        text: prompt and messages as one text.
+        text: prompt and messages as one text; before them, why the last message was not taken, if
+            it was not.
     """
 
     prompt: str
@@ -63,6 +64,7 @@ class TextArenaState(State):
     Attributes:
         env_id: the game's id.
         num_players: how many play.
+        step_count: messages of the episode so far, also those that were not taken.
         max_turns: the limit of turns, `None` where there is none but the game's own.
         turn: turns that were taken.
         last_reward: what the last step paid.

@@ -31,8 +31,8 @@ class WordleSignals:
     """How good a guess was.
 
     - `wordle.greens`, `wordle.yellows`: the share of the letters with that mark.
-    - `wordle.repetitions`: 1 less the number of times that the guess was made before, among the
-      last 1000.
+    - `wordle.repetitions`: 1 less the number of times that the game took the guess before, among
+      the last 1000 that it took.
     - `wordle.correct`: 1 for the secret, else 0.
 
     A message without a guess, and one that the game did not take, has 0 in all but repetitions.
@@ -51,8 +51,10 @@ class WordleSignals:
         """The signals of a guess."""
         guess = (wordle.guess_in(action.message) or "")[:LONGEST_WORD]
         before = self._guesses.count(guess) if guess else 0
-        self._guesses.append(guess)
-        given = "" if "error" in observation.metadata else _marks_of(guess, observation)
+        given = ""
+        if "error" not in observation.metadata:
+            self._guesses.append(guess)
+            given = _marks_of(guess, observation)
         length = len(given) or wordle.LENGTH
         greens = given.count(wordle.GREEN) / length
         return {

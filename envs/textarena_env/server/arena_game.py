@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import nullcontext
 from difflib import get_close_matches
+from textwrap import shorten
 from typing import Any
 
 from openenv import errors, needs
 from textarena_env.models import GAME_ID, TextArenaMessage
+from textarena_env.server import nltk_words
 from textarena_env.server.bound import TooLong
 from textarena_env.server.game import Answer
 from textarena_env.server.options import TextArenaOptions
@@ -18,7 +21,7 @@ BEGIN_S, MOVE_S = 60.0, 10.0
 """How long a game may take to begin, which may import much, and to take a move."""
 LONGEST_MOVE = 4000
 """Characters. The patterns that games look for may take the square of it, and stop all else."""
-NLTK_LISTS = ("words", "averaged_perceptron_tagger_eng", "wordnet", "brown", "stopwords")
+LONGEST_REASON = 300
 
 
 class ArenaGame:
@@ -41,9 +44,10 @@ class ArenaGame:
         self._seen: dict[int, list[TextArenaMessage]] = {}
         self._stuck = False
         if options.download_nltk:
-            _download()
+            nltk_words.fetch()
+        words = nullcontext() if options.download_nltk else nltk_words.left_alone()
         try:
-            with self._streams.borrowed(BEGIN_S):
+            with self._streams.borrowed(BEGIN_S), words:
                 self._env = textarena.make(options.env_id, **options.env_kwargs)
                 self._env.reset(num_players=options.num_players, seed=seed)
             self._innermost = _innermost(self._env, textarena.Wrapper)
@@ -51,7 +55,7 @@ class ArenaGame:
         except Exception as error:
             raise errors.InvalidRequest(
                 f"TextArena cannot begin {options.env_id} with {options.num_players} player(s) and "
-                f"{options.env_kwargs}: {type(error).__name__}: {str(error)[:300]}"
+                f"{options.env_kwargs}: {_reason(error, options)}"
             ) from error
 
     @property
@@ -154,15 +158,17 @@ def _textarena() -> Any:
 
 def _check_id(env_id: str, registered: dict[str, Any]) -> None:
     if env_id not in registered:
-        close = get_close_matches(env_id, registered, 3) or ["Wordle-v0"]
-        raise errors.InvalidRequest(f"no game {env_id!r}; there is {', '.join(close)}")
+        spelled = {name.lower(): name for name in registered}
+        close = get_close_matches(env_id.lower(), spelled, 3) or ["wordle-v0"]
+        names = ", ".join(spelled[name] for name in close)
+        raise errors.InvalidRequest(f"no game {env_id!r}; there is {names}")
 
 
-def _download() -> None:
-    with needs("nltk"):
-        import nltk  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    for name in NLTK_LISTS:
-        nltk.download(name, quiet=True)
+def _reason(error: Exception, options: TextArenaOptions) -> str:
+    """Why a game did not begin."""
+    if nltk_words.missing(error):
+        return nltk_words.advice(options)
+    return f"{type(error).__name__}: {shorten(str(error), LONGEST_REASON, placeholder=' …')}"
 
 
 def _is_refusal(message: TextArenaMessage) -> bool:

@@ -18,6 +18,9 @@ from textarena_env.server.game import TextGame
 from textarena_env.server.options import TextArenaOptions
 from textarena_env.server.wordle_game import WordleGame
 
+MOST_REFUSED = 100
+"""Messages of an episode that the game may refuse, before it is truncated."""
+
 
 class Episode:
     """A game with its signals and its state.
@@ -43,33 +46,40 @@ class Episode:
             max_turns=options.max_turns,
             seed=seed,
         )
-        self._note(0.0, {})
+        self._refused = 0
+        self._note()
 
     @property
     def over(self) -> bool:
-        """Whether the game has ended, or its turns are used up."""
+        """Whether the game has ended, or its turns or its patience are used up."""
         return self._game.over or self._truncated
 
     @property
     def _truncated(self) -> bool:
         most = self.options.max_turns
-        return most is not None and self._game.turn >= most and not self._game.over
+        spent = most is not None and self._game.turn + self._refused >= most
+        return (spent or self._refused >= MOST_REFUSED) and not self._game.over
 
     def step(self, action: TextArenaAction) -> TextArenaObservation:
         """Says something, and sees what follows."""
+        turn = self._game.turn
         answer = self._game.say(action.message)
+        self._refused += bool(answer.error) and self._game.turn == turn
+        self.state.step_count += 1
         fault = {"error": answer.error} if answer.error else {}
         signals = self._signals(action, self.seen(answer.reward, **fault))
         told = {"reward_signals": signals} if signals else {}
         if answer.moved:
-            self.state.step_count += 1
-            self._note(answer.reward, {**answer.details, **told})
+            self.state.last_reward = answer.reward
+            self.state.last_info = {**answer.details, **told}
+        self._note()
         return self.seen(answer.reward, **told, **fault)
 
     def seen(self, reward: float, **metadata: Any) -> TextArenaObservation:
         """The game as its current player sees it."""
         messages = self._game.messages
         player = self._game.current_player
+        refused = [f"Refused: {' '.join(metadata['error'].split())}"] if "error" in metadata else []
         return TextArenaObservation(
             done=self.over,
             truncated=self._truncated,
@@ -80,7 +90,7 @@ class Episode:
             current_player_id=player,
             legal_players=[] if self.over else [player],
             info=deepcopy(self.state.last_info),
-            text="\n".join(map(_line, messages)),
+            text="\n".join([*refused, *map(_line, messages)]),
         )
 
     def _signals(
@@ -91,10 +101,8 @@ class Episode:
             signals.update(provider.compute(action=action, observation=observation))
         return signals
 
-    def _note(self, reward: float, details: dict[str, Any]) -> None:
+    def _note(self) -> None:
         self.state.turn = self._game.turn
-        self.state.last_reward = reward
-        self.state.last_info = details
         self.state.raw_state = {
             "done": self.over,
             "current_player_id": self._game.current_player,

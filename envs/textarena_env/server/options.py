@@ -21,7 +21,8 @@ class TextArenaOptions(Options, variables="TEXTARENA_"):
     Attributes:
         env_id: a game's id; `Wordle-v0` is built in, the others are TextArena's.
         num_players: how many play. All of them are the client's, in turn.
-        max_turns: turns after which an episode is truncated; `None` leaves it to the game.
+        max_turns: turns after which an episode is truncated; a message that is not taken counts as
+            one. `None` leaves it to the game, which may refuse 100 messages.
         env_kwargs: the game's own parameters.
         engine: who plays Wordle: `auto` and `builtin` are this package, `textarena` is TextArena,
             which needs NLTK's words.

@@ -83,8 +83,9 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
     ) -> TextArenaObservation:
         """Lets the current player say something.
 
-        A guess that Wordle does not take changes nothing: it is answered with a reward of 0 and
-        `metadata["error"]`. So is a step after the end. TextArena's games take or punish a wrong
+        A guess that Wordle does not take is answered with a reward of 0 and `metadata["error"]`;
+        it is a turn of `max_turns`, and the hundredth truncates the episode. So is a step after
+        the end, which changes nothing. TextArena's games take or punish a wrong
         move by their own rules, and it is in `metadata["error"]`, too.
 
         Raises:
@@ -110,7 +111,9 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
         """What a page needs to draw the game.
 
         Returns:
-            `env_id`, `text`, `over`, and of Wordle `guesses` as pairs of a word and its marks.
+            `kind`, `env_id`, `text`, `over`, and of Wordle `guesses` as pairs of a word and its
+            marks. `controls` are the legal actions, each as its `label` and the `action` to send:
+            none, since what is said is free.
 
         Raises:
             errors.ResetRequired: no game has begun.
@@ -118,6 +121,8 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
         episode = self._running()
         seen = episode.seen(reward=0.0)
         return {
+            "kind": "text",
+            "controls": [],
             "env_id": episode.options.env_id,
             "text": seen.text,
             "over": seen.done,

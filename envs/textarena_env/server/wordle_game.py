@@ -33,7 +33,7 @@ RULES = (
 class WordleGame:
     """A game of Wordle.
 
-    A guess that is no word, or was made before, is not taken and costs nothing.
+    A guess that is no word, or was made before, is not taken and costs no guess.
 
     Attributes:
         guesses: the guesses that were taken, with their marks.

@@ -1,10 +1,14 @@
 """TextArena's own games, where it is installed."""
 
 import random
+import socket
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("textarena", reason="pip install -e 'envs/textarena_env[dev]'")
+
+import nltk  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from openenv import InvalidRequest
 from textarena_env import TextArenaAction, TextArenaObservation
@@ -38,6 +42,7 @@ def test_a_wrong_move_is_told_as_an_error() -> None:
     env.reset(seed=1)
     seen = say(env, "nothing")
     assert "invalid move" in seen.metadata["error"]
+    assert seen.text.startswith(f"Refused: {seen.metadata['error']}\nYou are Player 0")
     assert (seen.current_player_id, seen.done) == (0, False)
     seen = say(env, "nothing again")
     assert seen.done
@@ -67,7 +72,7 @@ def test_a_message_that_would_take_long_to_search_is_not_taken() -> None:
     seen = say(env, "[" * 4001)
     assert "4001 characters; 4000" in seen.metadata["error"]
     assert (seen.reward, seen.done, seen.messages) == (0.0, False, before.messages)
-    assert env.state.step_count == 0
+    assert (env.state.step_count, env.state.turn) == (1, 0)
     assert say(env, f"{'I think. ' * 400}[3]").current_player_id == 1
 
 
@@ -128,6 +133,7 @@ def test_the_seed_matters() -> None:
     ("options", "why"),
     [
         ({"env_id": "TicTacTow-v0"}, "TicTacToe-v0"),
+        ({"env_id": "tictactoe"}, "there is TicTacToe-v0"),
         ({"env_id": "TicTacToe-v0", "num_players": 3}, "cannot begin"),
         ({"env_id": "TicTacToe-v0", "num_players": 2, "env_kwargs": {"size": 9}}, "ENV_KWARGS"),
         ({"env_id": "TicTacToe-v0", "num_players": 2, "download_nltk": True}, "DOWNLOAD_NLTK"),
@@ -144,6 +150,20 @@ def test_wrong_options_are_refused_and_the_game_goes_on(
         env.reset(None, None, **options)
     assert env.state.episode_id == "mine"
     assert not say(env, "[crane]").done
+
+
+def test_words_that_are_missing_are_asked_for_by_the_variable_s_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tried = []
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *address, **_: tried.append(address))
+    env, download = TextArenaEnvironment(), nltk.download
+    for _ in range(2):
+        with pytest.raises(InvalidRequest, match="TEXTARENA_DOWNLOAD_NLTK=1, which fetches them"):
+            env.reset(env_id="Hangman-v0")
+    assert tried == []
+    assert nltk.download == download
 
 
 def test_another_game_begins_without_parameters() -> None:

@@ -143,9 +143,29 @@ def test_a_guess_that_is_none_changes_nothing(message: str) -> None:
     seen = say(env, message)
     assert seen.metadata["error"]
     assert (seen.reward, seen.done) == (0.0, False)
-    varies = {"metadata"}
+    varies = {"metadata", "text"}
     assert seen.model_dump(exclude=varies) == before.model_dump(exclude=varies)
-    assert env.state == state
+    assert seen.text == f"Refused: {seen.metadata['error']}\n{before.text}"
+    assert env.state == state.model_copy(update={"step_count": 2})
+
+
+def test_refused_guesses_are_turns_of_a_limit() -> None:
+    env = TextArenaEnvironment()
+    env.reset(seed=1, max_turns=3)
+    ends = [say(env, message) for message in ("[zzzzz]", "[crane]", "nothing")]
+    assert [seen.done for seen in ends] == [False, False, True]
+    assert (ends[-1].truncated, ends[-1].reward, env.state.raw_state["done"]) == (True, 0.0, True)
+    after = say(env, "[sloth]")
+    assert after.text.startswith("Refused: the game is over")
+    assert (env.state.step_count, env.state.turn) == (3, 1)
+
+
+def test_no_episode_is_endless() -> None:
+    env = TextArenaEnvironment()
+    env.reset(seed=1)
+    ends = [say(env, "nothing").done for _ in range(100)]
+    assert ends == [False] * 99 + [True]
+    assert not env.reset(seed=1).done
 
 
 def test_signals_tell_how_good_a_guess_was() -> None:
@@ -165,9 +185,9 @@ def test_signals_tell_how_good_a_guess_was() -> None:
                 "wordle.correct": 0.0,
             }
         )
-    for times in (1, 2):
-        again = say(env, f"[{guesses(3)[0]}]")
-        assert again.metadata["reward_signals"]["wordle.repetitions"] == 1.0 - times
+    for guess, repetitions in ((guesses(3)[0], 0.0), ("zzzzz", 1.0)) * 2:
+        again = say(env, f"[{guess}]")
+        assert again.metadata["reward_signals"]["wordle.repetitions"] == repetitions
         assert again.metadata["reward_signals"]["wordle.greens"] == 0.0
 
 
@@ -283,3 +303,4 @@ def test_a_page_is_told_the_guesses() -> None:
     page = env.render_web()
     assert page["guesses"][0][0] == "crane"
     assert (page["text"], page["over"]) == (seen.text, False)
+    assert (page["kind"], page["controls"]) == ("text", [])
