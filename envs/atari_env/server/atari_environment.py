@@ -7,12 +7,12 @@ from copy import deepcopy
 from typing import Any
 from uuid import uuid4
 
-from atari_env.console import Console
 from atari_env.episode import Episode
 from atari_env.games import title
 from atari_env.models import NOTHING, AtariAction, AtariObservation, AtariState, Bytes
 from atari_env.options import AtariOptions
 from atari_env.png import png
+from atari_env.shelf import SHELF
 from openenv import Environment, Seeds, errors
 
 IS_OVER = "the episode is over and stays as it is; reset() begins the next one"
@@ -70,7 +70,7 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
         options = self._options.updated(kwargs)
         seeds = deepcopy(self._seeds)  # a reset that fails uses up none
         seed = seeds.next(seed)
-        self._episode = Episode(self._console(options, seed), options, seed)
+        self._episode = self._begun(options, seed)
         self._seeds = seeds
         told = options.model_dump(include=set(AtariState.model_fields))
         self._state = AtariState(episode_id=episode_id or str(uuid4()), seed=seed, **told)
@@ -100,7 +100,9 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
         return self._state
 
     def close(self) -> None:
-        """Switches the console off."""
+        """Leaves the console to whoever plays next."""
+        if self._episode:
+            SHELF.put(self._episode.console)
         self._episode = None
 
     def render_web(self) -> dict[str, Any]:
@@ -129,11 +131,15 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
             raise errors.ResetRequired(NO_EPISODE)
         return self._episode
 
-    def _console(self, options: AtariOptions, seed: int) -> Console:
-        """The console of the last episode if it will do, or a new one."""
-        if self._episode and self._episode.console.fits(options, seed):
-            return self._episode.console
-        return Console(options, seed)
+    def _begun(self, options: AtariOptions, seed: int) -> Episode:
+        """An episode on the console of the last one if it will do, or else on another."""
+        played = self._episode and self._episode.console
+        if played and played.fits(options, seed):
+            return Episode(played, options, seed)
+        episode = Episode(SHELF.take(options, seed), options, seed)
+        if played:
+            SHELF.put(played)
+        return episode
 
 
 def _observe(episode: Episode, *, reward: float = 0.0, error: str = "") -> AtariObservation:

@@ -9,7 +9,7 @@ pytest.importorskip("ale_py", reason="pip install -e 'envs/atari_env[dev]'")
 
 import ale_py
 
-from atari_env import AtariAction, AtariObservation, games
+from atari_env import AtariAction, AtariObservation, games, shelf
 from atari_env.options import AtariOptions
 from atari_env.server import AtariEnvironment
 from openenv import ConfigurationError, InvalidRequest, errors
@@ -311,3 +311,27 @@ def test_closed_it_holds_no_console_and_may_begin_anew() -> None:
     with pytest.raises(errors.ResetRequired):
         environment.step(NOOP)
     assert environment.reset(seed=1).lives == 5
+
+
+def test_a_console_is_one_session_s_at_a_time_and_plays_on_as_if_new() -> None:
+    first, second = _atari(**STICKY), _atari(**STICKY)
+    expected = [_play(first, seed=seed) for seed in (1, 2)]
+    first.reset(seed=1)
+    assert _play(second, seed=2) == expected[1]
+    assert [first.step(NOOP).frame_number for _ in range(2)] == [
+        expected[0][0].frame_number + frames for frames in (4, 8)
+    ]
+    first.close()
+    second.reset(seed=1, game_name="pong")
+    for session in (second, _atari(**STICKY), _atari(**STICKY)):
+        assert [_play(session, seed=seed) for seed in (1, 2)] == expected
+
+
+def test_few_consoles_are_kept() -> None:
+    sessions = [_atari(game) for game in games.games()[: shelf.MOST + 2]]
+    for session in sessions:
+        session.reset(seed=1)
+    for session in sessions:
+        session.close()
+        session.close()
+    assert len(shelf.SHELF) == shelf.MOST
