@@ -11,11 +11,11 @@ from tests.catalog.packages import CLIENT, install
 
 
 @pytest.mark.parametrize(
-    "spelling", ["maze", "Maze", "maze-env", "maze_env", "openenv-maze-env", " maze "]
+    "spelling", ["cavern", "Cavern", "cavern-env", "cavern_env", "openenv-cavern-env", " cavern "]
 )
 def test_every_spelling_finds_it(site: Path, spelling: str) -> None:
-    install(site, "openenv-maze-env", "maze_env", prefix="Maze")
-    assert find(spelling).package == "maze_env"
+    install(site, "openenv-cavern-env", "cavern_env", prefix="Cavern")
+    assert find(spelling).package == "cavern_env"
 
 
 def test_what_is_known_without_importing_it(site: Path) -> None:
@@ -56,7 +56,7 @@ def test_one_that_is_installed_later_is_found_and_one_that_goes_is_not(site: Pat
 
 
 def test_broken_packages_hide_no_other(site: Path) -> None:
-    install(site, "openenv-maze-env", "maze_env", prefix="Maze")
+    install(site, "openenv-cavern-env", "cavern_env", prefix="Cavern")
     (site / "nothing-1.0.dist-info").mkdir()
     nameless = site / "nameless-1.0.dist-info"
     nameless.mkdir()
@@ -67,7 +67,7 @@ def test_broken_packages_hide_no_other(site: Path) -> None:
     entries = {"entry_points.txt": "[openenv.environments\nbroken"}
     install(site, "openenv-broken-env", "broken_env", prefix="Broken", metadata=entries)
     install(site, "openenv-nowhere-env", "")
-    assert "maze" in installed()
+    assert "cavern" in installed()
     assert "nowhere" not in installed()
 
 
@@ -106,25 +106,25 @@ def test_an_entry_point_names_an_environment_in_any_package(site: Path) -> None:
 
 
 def test_one_that_says_it_twice_is_listed_once(site: Path) -> None:
-    entries = {"entry_points.txt": "[openenv.environments]\nlabyrinth = maze_env\n"}
-    install(site, "openenv-maze-env", "maze_env", prefix="Maze", metadata=entries)
-    found = [e.env_key for e in installed().values() if e.package == "maze_env"]
+    entries = {"entry_points.txt": "[openenv.environments]\nlabyrinth = cavern_env\n"}
+    install(site, "openenv-cavern-env", "cavern_env", prefix="Cavern", metadata=entries)
+    found = [e.env_key for e in installed().values() if e.package == "cavern_env"]
     assert found == ["labyrinth"]
 
 
 def test_the_manifest_names_its_classes_or_the_client_does(site: Path) -> None:
-    named = "name: maze_env\naction: Walk\nobservation: Room\n"
+    named = "name: cavern_env\naction: Walk\nobservation: Room\n"
     client = (
         "from openenv import Action, EnvClient, Observation, State\n"
         "class Walk(Action): pass\nclass Room(Observation): pass\n"
         "class Explorer(EnvClient[Walk, Room, State]): pass\n"
     )
     install(
-        site, "openenv-maze-env", "maze_env", files={"openenv.yaml": named, "client.py": client}
+        site, "openenv-cavern-env", "cavern_env", files={"openenv.yaml": named, "client.py": client}
     )
     install(site, "openenv-cave-env", "cave_env", files={"client.py": client})
-    assert find("maze").get_action_class().__name__ == "Walk"
-    for name in ("maze", "cave"):
+    assert find("cavern").get_action_class().__name__ == "Walk"
+    for name in ("cavern", "cave"):
         environment = find(name)
         assert environment.get_client_class().__name__ == "Explorer"
         assert environment.get_action_class().__name__ == "Walk"
@@ -133,8 +133,8 @@ def test_the_manifest_names_its_classes_or_the_client_does(site: Path) -> None:
 
 def test_a_broken_manifest_is_told_and_the_rest_goes_by_custom(site: Path) -> None:
     files = {"openenv.yaml": "name: [unclosed\n"}
-    install(site, "openenv-maze-env", "maze_env", prefix="Maze", files=files)
-    found = find("maze")
+    install(site, "openenv-cavern-env", "cavern_env", prefix="Cavern", files=files)
+    found = find("cavern")
     assert found.problem is not None
     assert "openenv.yaml:" in found.problem
     assert found.get_client_class().__name__ == "MazeEnv"
@@ -142,28 +142,28 @@ def test_a_broken_manifest_is_told_and_the_rest_goes_by_custom(site: Path) -> No
 
 @pytest.mark.parametrize("code", ["import nothing_of_the_kind", "raise ValueError('no')", "x = ("])
 def test_what_cannot_be_imported_says_so(site: Path, code: str) -> None:
-    install(site, "openenv-maze-env", "maze_env", files={"client.py": code})
-    with pytest.raises(ImportError, match="openenv-maze-env is installed, but maze_env.client"):
-        find("maze").get_client_class()
+    install(site, "openenv-cavern-env", "cavern_env", files={"client.py": code})
+    with pytest.raises(ImportError, match="openenv-cavern-env is installed, but cavern_env.client"):
+        find("cavern").get_client_class()
 
 
 def test_a_client_with_two_names_is_one(site: Path) -> None:
     code = CLIENT.format(prefix="Labyrinth") + "\nMazeClient = LabyrinthEnv\n"
-    install(site, "openenv-maze-env", "maze_env", files={"client.py": code})
-    assert find("maze").get_client_class().__name__ == "LabyrinthEnv"
+    install(site, "openenv-cavern-env", "cavern_env", files={"client.py": code})
+    assert find("cavern").get_client_class().__name__ == "LabyrinthEnv"
 
 
 def test_what_has_no_client_says_so(site: Path) -> None:
-    install(site, "openenv-maze-env", "maze_env", files={"client.py": ""})
+    install(site, "openenv-cavern-env", "cavern_env", files={"client.py": ""})
     with pytest.raises(ImportError, match="no class MazeEnv, and no other client"):
-        find("maze").get_client_class()
+        find("cavern").get_client_class()
 
 
 def test_an_unknown_name_is_answered_with_those_like_it(site: Path) -> None:
-    install(site, "openenv-maze-env", "maze_env", prefix="Maze")
-    with pytest.raises(ConfigurationError, match=r"Did you mean: maze"):
+    install(site, "openenv-cavern-env", "cavern_env", prefix="Cavern")
+    with pytest.raises(ConfigurationError, match=r"Did you mean: cavern"):
         find("maize")
     with pytest.raises(ValueError, match="Unknown environment 'zzzzzz'"):
         find("zzzzzz")
     assert get_discovery().get_environment_by_name("zzzzzz") is None
-    assert get_discovery().get_environment("maze") == find("maze")
+    assert get_discovery().get_environment("cavern") == find("cavern")
