@@ -33,7 +33,7 @@ def test_what_is_known_without_importing_it(site: Path) -> None:
         version="1.0",
         description="A deep maze",
         client_module_path="deep_maze_env.client",
-        client_class_name="DeepMazeEnv",
+        client_class_name="DeepCavernEnv",
         action_class_name="DeepMazeAction",
         observation_class_name="DeepMazeObservation",
         default_image="deep-maze-env:latest",
@@ -137,7 +137,7 @@ def test_a_broken_manifest_is_told_and_the_rest_goes_by_custom(site: Path) -> No
     found = find("cavern")
     assert found.problem is not None
     assert "openenv.yaml:" in found.problem
-    assert found.get_client_class().__name__ == "MazeEnv"
+    assert found.get_client_class().__name__ == "CavernEnv"
 
 
 @pytest.mark.parametrize("code", ["import nothing_of_the_kind", "raise ValueError('no')", "x = ("])
@@ -155,14 +155,14 @@ def test_a_client_with_two_names_is_one(site: Path) -> None:
 
 def test_what_has_no_client_says_so(site: Path) -> None:
     install(site, "openenv-cavern-env", "cavern_env", files={"client.py": ""})
-    with pytest.raises(ImportError, match="no class MazeEnv, and no other client"):
+    with pytest.raises(ImportError, match="no class CavernEnv, and no other client"):
         find("cavern").get_client_class()
 
 
 def test_an_unknown_name_is_answered_with_those_like_it(site: Path) -> None:
     install(site, "openenv-cavern-env", "cavern_env", prefix="Cavern")
     with pytest.raises(ConfigurationError, match=r"Did you mean: cavern"):
-        find("maize")
+        find("caverm")
     with pytest.raises(ValueError, match="Unknown environment 'zzzzzz'"):
         find("zzzzzz")
     assert get_discovery().get_environment_by_name("zzzzzz") is None
