@@ -33,7 +33,7 @@ def test_what_is_known_without_importing_it(site: Path) -> None:
         version="1.0",
         description="A deep maze",
         client_module_path="deep_maze_env.client",
-        client_class_name="DeepCavernEnv",
+        client_class_name="DeepMazeEnv",
         action_class_name="DeepMazeAction",
         observation_class_name="DeepMazeObservation",
         default_image="deep-maze-env:latest",
