@@ -122,6 +122,20 @@ class TestEnds:
         thread.join()
         assert results[0].exit_code == 137
 
+    def test_closing_in_a_signal_handler_ends_what_runs(self) -> None:
+        before, executor = zygotes(), PythonExecutor(limits=LIMITS)
+        executor.run("1")
+        was = signal.signal(signal.SIGALRM, lambda *_: executor.close())
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            result = executor.run("while True: pass")
+        finally:
+            signal.signal(signal.SIGALRM, was)
+        assert result.exit_code != 0
+        with pytest.raises(ExecutorFailed, match="closed"):
+            executor.run("1")
+        assert zygotes() == before
+
     def test_a_zygote_that_is_killed_is_followed_by_another(self) -> None:
         before = zygotes()
         with PythonExecutor(limits=LIMITS, setup="killed = 1") as executor:

@@ -94,8 +94,10 @@ class PythonExecutor:
         self._interpreter: Interpreter | None = None
         self._seed: int | None = None
         self._turn = threading.Lock()
+        self._turn_of: int | None = None
         self._owner = os.getpid()
         self._is_closed = False
+        self._has_ended = False
 
     @property
     def sandbox(self) -> dict[str, Any]:
@@ -150,9 +152,17 @@ class PythonExecutor:
         if (interpreter := self._interpreter) is not None:
             interpreter.kill()
         self._tools.cancel()
+        if self._turn_of == threading.get_ident():  # in a signal handler: its call does the rest
+            return
         with self._turn:
             if interpreter is not None:
                 interpreter.end()
+            self._end()
+
+    def _end(self) -> None:
+        """Gives back what a closed executor holds, in its turn."""
+        if not self._has_ended:
+            self._has_ended = True
             self._discard()
             self._foundry.release()
 
@@ -190,10 +200,14 @@ class PythonExecutor:
             raise ConcurrentCall(
                 "this executor is running code; wait for it, or use an executor of your own"
             )
+        self._turn_of = threading.get_ident()
         try:
             self._check_open()
             yield
         finally:
+            self._turn_of = None
+            if self._is_closed:
+                self._end()
             self._turn.release()
 
     def _check_open(self) -> None:
