@@ -37,7 +37,8 @@ class OpenSpielObservation(Observation):
         current_player_id: whose turn it is: the agent's, or -4 once the game is over.
         opponent_last_action: what an opponent did last, `None` before that, and where the agent
             cannot see it.
-        text: the game in words and characters, with the names of the legal moves.
+        text: the game in words and characters: why the last move was refused, if it was, who the
+            agent is, what it sees, and the names of the legal moves, 40 at most.
     """
 
     info_state: list[float]
@@ -57,6 +58,7 @@ class OpenSpielState(State):
         opponent_policy: how the other seats are played.
         game_params: the game's parameters that are not its defaults.
         num_players: seats of the game.
+        step_count: the agent's steps of the game, also those that were not legal.
         move_count: moves of all players, the agent's and its opponents'.
         seed: what settles chance and the opponents.
         finished: whether the game is over.

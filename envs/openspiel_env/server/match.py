@@ -41,6 +41,7 @@ class Match:
         seed: what settles chance and the opponents.
         state: OpenSpiel's state, at the agent's turn or at the end.
         agent: the agent's seat.
+        answered: steps of the agent, also those that were not legal.
         actions: moves of the agent.
         moves: moves of all players.
         opponent_last_action: an opponent's last move that the agent could see.
@@ -51,6 +52,7 @@ class Match:
         self.seed = seed
         self.state = game.begin(seed)
         self.agent = game.options.agent_player
+        self.answered = 0
         self.actions = 0
         self.moves = 0
         self.opponent_last_action: int | None = None

@@ -93,6 +93,7 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
         match = self._running()
         if match.over:
             return _observe(match, reward=0.0, error=GAME_OVER)
+        match.answered += 1
         if action.action_id not in match.state.legal_actions():
             return _observe(match, reward=0.0, error=_illegal(match, action.action_id))
         return _observe(match, reward=match.act(action.action_id))
@@ -105,7 +106,7 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
         game = self._game if match is None else match.game
         return OpenSpielState(
             episode_id=self._episode_id,
-            step_count=0 if match is None else match.actions,
+            step_count=0 if match is None else match.answered,
             game_name=options.game_name,
             agent_player=options.agent_player,
             opponent_policy=options.opponent_policy,
@@ -120,9 +121,10 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
         """What a page needs to draw the agent's view.
 
         Returns:
-            `game`, `text`, `over`, `reward` (all that was paid), `actions` as pairs of id and name,
-            and for the games that are known here a `picture`: `player` and `dealer` with their
-            cards, or the `rows` of a board.
+            `kind` (`cards`, `grid` or `text`), `game`, `text`, `over`, `reward` (all that was
+            paid), and for the games that are known here a `picture`: `player` and `dealer` with
+            their cards, or the `rows` of a board. `controls` are the legal actions, each as its
+            `label` and the `action` to send.
 
         Raises:
             errors.ResetRequired: no game has begun.
@@ -130,13 +132,18 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
         match = self._running()
         seen = _observe(match, reward=None)
         names = seen.metadata["action_names"]
+        picture = views.picture(match)
         return {
+            "kind": views.kind(picture),
             "game": match.game.name,
             "text": seen.text,
             "over": seen.done,
             "reward": match.paid,
-            "picture": views.picture(match),
-            "actions": [list(pair) for pair in zip(seen.legal_actions, names, strict=True)],
+            "picture": picture,
+            "controls": [
+                {"label": name, "action": {"action_id": action}}
+                for action, name in zip(seen.legal_actions, names, strict=True)
+            ],
         }
 
     def _running(self) -> Match:
@@ -160,6 +167,7 @@ def _observe(match: Match, *, reward: float | None, **metadata: Any) -> OpenSpie
     """The agent's view."""
     legal = [] if match.over else list(match.state.legal_actions())
     info_state = views.tensor(match)
+    refused = f"Refused: {metadata['error']}\n" if "error" in metadata else ""
     names = views.action_names(match, legal)
     return OpenSpielObservation(
         done=match.over,
@@ -170,7 +178,7 @@ def _observe(match: Match, *, reward: float | None, **metadata: Any) -> OpenSpie
         game_phase=_phase(match),
         current_player_id=match.state.current_player(),
         opponent_last_action=match.opponent_last_action,
-        text=views.text(match, info_state, legal, names),
+        text=f"{refused}{views.text(match, info_state, legal, names)}",
     )
 
 

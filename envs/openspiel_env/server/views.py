@@ -8,8 +8,10 @@ from typing import Any
 
 from openspiel_env import blackjack, tic_tac_toe
 from openspiel_env.server.match import Match, view
+from openspiel_env.server.seats import seat
 
-MOST_NAMES = 400
+MOST_NAMES = 40
+_COLOURS = re.compile(r"\x1b\[\d*m")
 
 
 def tensor(match: Match) -> list[float]:
@@ -54,6 +56,13 @@ def picture(match: Match) -> dict[str, Any]:
     return {}
 
 
+def kind(picture: dict[str, Any]) -> str:
+    """What a page is to draw, in a word."""
+    if "rows" in picture:
+        return "grid"
+    return "cards" if picture else "text"
+
+
 def _blackjack(match: Match, info_state: list[float]) -> str:
     return blackjack.Table.read(info_state).text(match.paid if match.over else None)
 
@@ -92,8 +101,7 @@ def _any(match: Match, info_state: list[float]) -> str:
         shown = str(match.state.observation_string(match.agent))
     else:
         shown = view(match.state, match.agent)
-    seats = match.game.engine.num_players()
-    return f"you are player {match.agent}\n{shown}" if seats > 1 else shown
+    return f"{seat(match.game)}\n{_COLOURS.sub('', shown)}"
 
 
 SHOWN: dict[str, Callable[[Match, list[float]], str]] = {

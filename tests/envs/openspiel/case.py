@@ -40,5 +40,5 @@ CASE = Case(
         {"game_name": "mfg_garnet"},
         {"games": "catch"},
     ),
-    reward_range=(-1.0, 1.0),
+    reward_range=(-100.0, 16384.0),
 )

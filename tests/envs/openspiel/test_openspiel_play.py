@@ -1,6 +1,7 @@
 """Playing: seats, opponents, seeds, options, and what nobody may do."""
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ def act(env: OpenSpielEnvironment, action: int) -> OpenSpielObservation:
 
 def position(seen: OpenSpielObservation) -> dict[str, Any]:
     """What is seen, but for what depends on the step or the seed."""
-    return seen.model_dump(exclude={"reward", "metadata"})
+    text = re.sub(r"\ARefused: .*\n", "", seen.text)
+    return {**seen.model_dump(exclude={"reward", "metadata"}), "text": text}
 
 
 @pytest.mark.parametrize(("policy", "answer"), [("first", 0), ("last", 8), ("middle", 5)])
@@ -70,8 +72,9 @@ def test_an_illegal_action_changes_nothing() -> None:
             assert (seen.reward, seen.done) == (0.0, False)
             error = seen.metadata["error"]
             assert str(action)[:30] in error
+            assert seen.text == f"Refused: {error}\n{before.text}"
             assert f"{before.legal_actions[0]} {before.metadata['action_names'][0]}" in error
-        assert (env.state.step_count, env.state.move_count) == (0, 0)
+        assert (env.state.step_count, env.state.move_count) == (3, 0)
 
 
 def test_a_taken_cell_stays_taken() -> None:
@@ -94,6 +97,7 @@ def test_a_game_that_is_over_stays_over() -> None:
         assert position(after) == position(end)
         assert (after.done, after.reward) == (True, 0.0)
         assert "reset()" in after.metadata["error"]
+        assert after.text == f"Refused: {after.metadata['error']}\n{end.text}"
     assert env.state.step_count == 1
 
 
@@ -258,7 +262,11 @@ def test_a_page_is_told_what_to_draw() -> None:
     env = OpenSpielEnvironment(game_name="blackjack")
     seen = env.reset(seed=1)
     page = env.render_web()
-    assert page["actions"] == [[0, "Hit"], [1, "Stand"]]
+    assert page["kind"] == "cards"
+    assert page["controls"] == [
+        {"label": "Hit", "action": {"action_id": 0}},
+        {"label": "Stand", "action": {"action_id": 1}},
+    ]
     assert (page["game"], page["text"], page["over"]) == ("blackjack", seen.text, False)
     assert len(page["picture"]["player"]) == 2
     assert len(page["picture"]["dealer"]) == 1
@@ -273,5 +281,6 @@ def test_a_page_is_told_what_to_draw() -> None:
 def test_a_page_can_draw_boards(game: str, rows: int, columns: int) -> None:
     env = OpenSpielEnvironment(game_name=game)
     env.reset(seed=1)
+    assert env.render_web()["kind"] == "grid"
     drawn = env.render_web()["picture"]["rows"]
     assert [len(row) for row in drawn] == [columns] * rows

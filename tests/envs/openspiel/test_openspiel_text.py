@@ -10,6 +10,7 @@ from openspiel_env.blackjack import Table, name, total, value
 pytest.importorskip("pyspiel", reason="pip install -e 'envs/openspiel_env[dev]'")
 
 from openspiel_env.server import OpenSpielEnvironment
+from openspiel_env.server.seats import SIDES
 
 
 def act(env: OpenSpielEnvironment, action: int) -> OpenSpielObservation:
@@ -145,7 +146,7 @@ def test_kuhn_poker_tells_the_bets() -> None:
 
 def test_a_board_of_2048_is_four_rows() -> None:
     seen = OpenSpielEnvironment(game_name="2048").reset(seed=2)
-    rows = [list(map(float, row.split())) for row in seen.text.split("\n")[:4]]
+    rows = [list(map(float, row.split())) for row in seen.text.split("\n")[1:5]]
     assert sum(rows, []) == seen.info_state
 
 
@@ -160,6 +161,51 @@ def test_the_walker_is_told_where_it_is() -> None:
     env.reset()
     for action, place in ((1, "row 2, column 0"), (0, "row 2, column 1"), (1, "row 1, column 1")):
         assert place in act(env, action).text
+
+
+@pytest.mark.parametrize(
+    ("game", "seat", "told"),
+    [
+        ("chess", 0, "you are player 0 (black); the game pays -1 to 1\n"),
+        ("chess", 1, "you are player 1 (white); the game pays -1 to 1\n"),
+        ("go", 0, "you are player 0 (black, X);"),
+        ("havannah", 1, "you are player 1 (@);"),
+        ("goofspiel", 1, "you are player 1; the game pays -1 to 1\n"),
+        ("2048", 0, "you play alone; the game pays 0 to 20480\n"),
+    ],
+)
+def test_the_agent_is_told_which_side_is_its_own(game: str, seat: int, told: str) -> None:
+    seen = OpenSpielEnvironment(game_name=game, agent_player=seat).reset(seed=1)
+    assert seen.text.startswith(told)
+
+
+@pytest.mark.parametrize("game", SIDES)
+def test_whoever_has_a_side_is_told_so(game: str) -> None:
+    env = OpenSpielEnvironment(game_name=game, agent_player=1)
+    assert env.reset(seed=1).text.startswith(f"you are player 1 ({SIDES[game][1]}); ")
+    assert env.state.num_players == len(SIDES[game])
+
+
+def test_what_a_matrix_game_pays_is_told_from_one_s_own_seat() -> None:
+    told = [
+        OpenSpielEnvironment(game_name="matrix_bos", agent_player=seat).reset(seed=1).text
+        for seat in (0, 1)
+    ]
+    assert "\nBach: 3, 2 against Bach; 0, 0 against Stravinsky\n" in told[0]
+    assert "\nBach: 2, 3 against Bach; 0, 0 against Stravinsky\n" in told[1]
+    for own, other, paid in ((0, "Defect", 0), (1, "Cooperate", 10)):
+        env = OpenSpielEnvironment(
+            game_name="matrix_pd", opponent_policy="last" if other == "Defect" else "first"
+        )
+        line = env.reset(seed=1).text.splitlines()[2 + own]
+        assert f"{paid}, {10 - paid} against {other}" in line
+        assert act(env, own).reward == paid
+
+
+def test_forty_moves_are_listed_at_most() -> None:
+    seen = OpenSpielEnvironment(game_name="go").reset(seed=1)
+    assert seen.text.endswith(f" and {len(seen.legal_actions) - 40} more")
+    assert seen.text.count(" B ") == 40
 
 
 GOOFSPIEL = {"num_cards": 4, "points_order": "descending"}
