@@ -26,9 +26,9 @@ class Console:
     """An emulator that begins its game again and again, each time exactly as after switching on.
 
     To put a cartridge in takes twenty times as long as to begin again, and all sessions of a
-    process wait for it. So a console is played on by whoever it `fits`, whatever the seed: the
-    emulator draws nothing from its chance before the game begins, so that another one can be put
-    in its place.
+    process wait for it. So a console is played on by whoever it `fits`, mostly whatever the seed:
+    where the emulator has drawn nothing from its chance before the game begins, another seed's
+    can be put in its place.
 
     Args:
         options: the game, and what the emulator must know of how it is played.

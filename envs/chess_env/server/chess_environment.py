@@ -77,7 +77,7 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
 
         Args:
             action: the move.
-            timeout_s: seconds that a UCI engine may take at most.
+            timeout_s: seconds that a UCI engine may take at most, if the option allows it more.
             **kwargs: ignored.
 
         Raises:

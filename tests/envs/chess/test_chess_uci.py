@@ -1,5 +1,6 @@
 """UCI engines: Stockfish, and engines that do not do as they should."""
 
+import json
 import os
 import random
 import textwrap
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -16,7 +18,8 @@ from chess_env import ChessAction, ChessEnv, ChessObservation
 from chess_env.models import START
 from chess_env.server import ChessEnvironment, uci
 from chess_env.server.uci import EngineFault, UciEngine, find_engine
-from openenv import errors, local
+from openenv import create_app, errors, local
+from openenv.testing import serving
 from tests.serving import eventually
 
 Engine = Callable[..., str]
@@ -216,6 +219,29 @@ def test_the_callers_patience_is_the_engines(engine: Engine, opened: Opened) -> 
     env.reset(agent_color="white")
     seen = env.step(ChessAction(move="e2e4"), timeout_s=0.1)
     assert "did not answer in time" in seen.metadata["opponent_error"]
+
+
+def test_a_request_says_how_long_the_engine_thinks_and_a_client_how_long_it_waits(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = tmp_path / "heard"
+    does = f"open({str(heard)!r}, 'a').write(words[-1] + ' '); print('bestmove e7e5', flush=True)"
+    monkeypatch.setenv("CHESS_OPPONENT", "uci")
+    monkeypatch.setenv("CHESS_UCI_PATH", engine(does))
+    monkeypatch.setenv("CHESS_AGENT_COLOR", "white")
+    app = create_app(ChessEnvironment, ChessAction, ChessObservation, env_name="chess_env")
+    with serving(app) as url:
+        _post(f"{url}/reset", {})
+        _post(f"{url}/step", {"action": {"move": "e2e4"}, "timeout_s": 7})
+        with ChessEnv(base_url=url).sync() as client:
+            client.reset()
+            client.step(ChessAction(move="e2e4"), timeout_s=7)
+    assert heard.read_text().split() == ["7000", "10000"]
+
+
+def _post(url: str, asked: dict[str, Any]) -> None:
+    headers = {"Content-Type": "application/json"}
+    urlopen(Request(url, json.dumps(asked).encode(), headers), timeout=15).close()
 
 
 @pytest.mark.parametrize(
