@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -15,9 +14,8 @@ from coding_env.server.interpreters import Interpreter, interpreter
 from coding_env.server.observing import observed
 from coding_env.server.transforms import create_safe_coding_transform
 from coding_env.server.workshop import NO_TOOLS, Tools
-from openenv import Environment, Transform, errors
+from openenv import Environment, Seeds, Transform, errors
 
-SEED_BITS = 32
 SHOWN_CODE = 10_000
 """Characters of the code that `metadata["last_code"]` shows."""
 OVER = "the episode is over and stays as it is; reset() begins the next one"
@@ -75,7 +73,7 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         given = CodingOptions.from_variables() if options is None else options
         self._options = given.updated(changes)
         self._tools = dict(tools)
-        self._seeds = random.Random()
+        self._seeds = Seeds()
         self._episode: Episode | None = None
         self._state = CodeState()
 
@@ -101,10 +99,7 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
                 sandbox. The running episode goes on.
         """
         told = self._options.for_episode({"timeout_s": code_timeout_s, **options})
-        seeds = self._seeds if seed is None else random.Random(f"episodes after {seed}")
-        chosen = seeds.getrandbits(SEED_BITS) if seed is None else seed
-        self._episode = fresh = self._begin(told, chosen)
-        self._seeds = seeds
+        self._episode = fresh = self._begin(told, self._seeds.next(seed))
         self._state = CodeState(episode_id=episode_id or str(uuid4()))
         return CodeObservation(reward=0.0, metadata=_explained(fresh), text="[ready]")
 
