@@ -91,7 +91,9 @@ def create_app(
         token=token,
     )
     if settings.wants_web():
-        logger.warning("ENABLE_WEB_INTERFACE has no effect: this version serves no web page")
+        logger.warning(
+            "--web and ENABLE_WEB_INTERFACE=true have no effect: this version has no web interface"
+        )
     return _app(server, mode)
 
 
