@@ -22,12 +22,14 @@ class EchoEnvironment(Environment[EchoAction, EchoObservation, State]):
     def __init__(self) -> None:
         super().__init__()
         self._state = State(episode_id=str(uuid4()))
+        self._said = ""
 
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
     ) -> EchoObservation:
         """Begins to count anew. There is no chance in an echo, so the seed changes nothing."""
         self._state = State(episode_id=episode_id or str(uuid4()))
+        self._said = GREETING
         return EchoObservation(
             echoed_message=GREETING,
             reward=0.0,
@@ -39,6 +41,7 @@ class EchoEnvironment(Environment[EchoAction, EchoObservation, State]):
     ) -> EchoObservation:
         """Echoes the action's message."""
         self._state.step_count += 1
+        self._said = action.message
         length = len(action.message)
         return EchoObservation(
             echoed_message=action.message,
@@ -51,3 +54,11 @@ class EchoEnvironment(Environment[EchoAction, EchoObservation, State]):
     def state(self) -> State:
         """The episode's name and its number of steps."""
         return self._state
+
+    def render_web(self) -> dict[str, Any]:
+        """What a page needs to show the echo: what came back last.
+
+        `controls` are the legal actions, each as its `label` and the `action` to send: none, since
+        what is said is free.
+        """
+        return {"kind": "text", "text": self._said, "controls": []}

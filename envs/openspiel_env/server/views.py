@@ -78,13 +78,15 @@ def _kuhn_poker(match: Match, info_state: list[float]) -> str:
     assert known is not None, "Kuhn poker's information states are a card and moves"
     moves = " ".join({"p": "pass", "b": "bet"}[move] for move in known[2])
     return (
-        f"you are player {match.agent}, your card is {known[1]} of 0 to {seats}, the highest wins\n"
+        f"you are player {match.agent}, your card is {known[1]} of 0 to {seats}, the highest wins; "
+        f"all have put in 1, a bet is 1 more\n"
         f"moves: {moves or 'none'}"
     )
 
 
 def _catch(match: Match, info_state: list[float]) -> str:
-    return f"o falls, you are x\n{match.state.observation_string(match.agent)}"
+    goal = "o falls, you are x; be below it at the end: 1 if you are, else -1"
+    return f"{goal}\n{match.state.observation_string(match.agent)}"
 
 
 def _cliff_walking(match: Match, info_state: list[float]) -> str:
@@ -92,7 +94,8 @@ def _cliff_walking(match: Match, info_state: list[float]) -> str:
     row, column = next(
         (row, cells.index("P")) for row, cells in enumerate(grid.split("\n")) if "P" in cells
     )
-    return f"you are P at row {row}, column {column}; X is the cliff, G the goal\n{grid}"
+    place = f"you are P at row {row}, column {column}; X is the cliff, G the goal"
+    return f"{place}; a step pays -1, the cliff -100, and both X and G end it\n{grid}"
 
 
 def _any(match: Match, info_state: list[float]) -> str:

@@ -40,6 +40,7 @@ class ArenaGame:
         """
         textarena = _textarena()
         _check_id(options.env_id, textarena.envs.registration.ENV_REGISTRY)
+        self._options = options
         self._streams = Streams(seed)
         self._seen: dict[int, list[TextArenaMessage]] = {}
         self._stuck = False
@@ -101,7 +102,7 @@ class ArenaGame:
             self._stuck = True
             return Answer(error="the game did not answer in time; it is over")
         except Exception as error:  # noqa: BLE001  # a game's own faults, of a hundred games
-            why = f"the game failed at that: {type(error).__name__}: {error!s:.300}"
+            why = f"the game failed at that: {_reason(error, self._options)}"
             return Answer(error=why, moved=False)
         said = self._seen.get(player, [])[known:]
         return Answer(
@@ -165,7 +166,7 @@ def _check_id(env_id: str, registered: dict[str, Any]) -> None:
 
 
 def _reason(error: Exception, options: TextArenaOptions) -> str:
-    """Why a game did not begin."""
+    """Why a game failed, in a line."""
     if nltk_words.missing(error):
         return nltk_words.advice(options)
     return f"{type(error).__name__}: {shorten(str(error), LONGEST_REASON, placeholder=' …')}"

@@ -92,3 +92,14 @@ def test_the_variable_limits_the_sessions(serving: Serving) -> None:
         first.reset()
         with pytest.raises(SessionCapacityError, match="1/1"), EchoEnv(base_url=url).sync() as one:
             one.reset()
+
+
+def test_a_page_is_told_the_last_echo() -> None:
+    environment = EchoEnvironment()
+    shown = [environment.render_web()["text"]]
+    environment.reset()
+    shown.append(environment.render_web()["text"])
+    environment.step(EchoAction(message="hi"))
+    page = environment.render_web()
+    assert [*shown, page["text"]] == ["", "Echo environment ready!", "hi"]
+    assert (page["kind"], page["controls"]) == ("text", [])

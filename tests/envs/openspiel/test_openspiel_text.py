@@ -152,6 +152,7 @@ def test_a_board_of_2048_is_four_rows() -> None:
 
 def test_catch_shows_ball_and_paddle() -> None:
     seen = OpenSpielEnvironment(game_name="catch").reset(seed=2)
+    assert seen.text.startswith("o falls, you are x; be below it at the end")
     grid = seen.text.split("\n")[1:11]
     assert [cell != "." for row in grid for cell in row] == [bool(n) for n in seen.info_state]
 
@@ -160,7 +161,9 @@ def test_the_walker_is_told_where_it_is() -> None:
     env = OpenSpielEnvironment(game_name="cliff_walking")
     env.reset()
     for action, place in ((1, "row 2, column 0"), (0, "row 2, column 1"), (1, "row 1, column 1")):
-        assert place in act(env, action).text
+        seen = act(env, action)
+        assert place in seen.text
+        assert "a step pays -1, the cliff -100" in seen.text
 
 
 @pytest.mark.parametrize(
