@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from typing_extensions import Self
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from game_2048_env.board import Status
-from game_2048_env.rules import Move, parse_move
+from game_2048_env.rules import NAMES, Move, parse_move
 from game_2048_env.strategy import MAX_CODE
 from openenv import Action, Observation, State
 
@@ -26,7 +26,10 @@ Reason = Literal[
 
 
 def _as_word(move: object) -> Move | None:
-    return None if move is None else parse_move(move)
+    try:
+        return None if move is None else parse_move(move)
+    except ValueError:  # who tells of it adds what was received
+        raise PydanticCustomError("no_move", f"a move is {NAMES}") from None
 
 
 class Game2048Action(Action):
@@ -39,13 +42,14 @@ class Game2048Action(Action):
     """
 
     move: Annotated[MoveName | None, BeforeValidator(_as_word)] = None
-    strategy: str | None = Field(default=None, max_length=MAX_CODE)
+    strategy: str | None = Field(default=None, max_length=MAX_CODE, validate_default=True)
 
-    @model_validator(mode="after")
-    def _one_of_two(self) -> Self:
-        if (self.move is None) == (self.strategy is None):
-            raise ValueError("give a move or a strategy: one of the two")
-        return self
+    @field_validator("strategy")
+    @classmethod
+    def _one_of_two(cls, strategy: str | None, told: ValidationInfo) -> str | None:
+        if "move" in told.data and (told.data["move"] is None) == (strategy is None):
+            raise PydanticCustomError("one_of_two", "give a move or a strategy, one of the two")
+        return strategy
 
 
 class StrategyResult(BaseModel):
@@ -86,7 +90,8 @@ class Game2048Observation(Observation):
         legal_actions: the ids of these moves.
         status: `ongoing`, `success` (the target is reached) or `failed`.
         strategy: how far a strategy came, after a step that ran one.
-        text: the board, the score and the legal moves for a language model.
+        text: the board, the score and the legal moves for a language model; above them what was
+            wrong with the last step, if anything was.
     """
 
     board: list[list[int]] = Field(default_factory=list)

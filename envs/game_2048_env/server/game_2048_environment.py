@@ -167,11 +167,10 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
         self._strategy = result
         by_score = self._options.reward == "score"
         reward = float(result.score) if by_score else success_reward(result.reason)
-        error = {"error": result.error} if result.error else {}
-        return self._observe(game, reward=reward, **error)
+        return self._observe(game, reward=reward, error=result.error)
 
     def _observe(
-        self, game: GameBoard, *, reward: float = 0.0, **metadata: Any
+        self, game: GameBoard, *, reward: float = 0.0, error: str = ""
     ) -> Game2048Observation:
         legal = game.legal_moves
         ended = game.state() != "ongoing"
@@ -179,7 +178,7 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
             done=ended or self._out_of_steps,
             truncated=self._out_of_steps and not ended,
             reward=reward,
-            metadata={"seed": game.seed, **metadata},
+            metadata={"seed": game.seed} | ({"error": error} if error else {}),
             board=game.board(),
             score=game.score,
             highest_tile=game.highest_tile,
@@ -187,7 +186,7 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
             legal_actions=[MOVES.index(move) for move in legal],
             status=game.state(),
             strategy=self._strategy,
-            text=_describe(game),
+            text="\n".join(filter(None, (error, _describe(game)))),
         )
 
 

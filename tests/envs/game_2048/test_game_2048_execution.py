@@ -17,7 +17,7 @@ from game_2048_env import (
 )
 from game_2048_env.server.app import app
 from game_2048_env.server.game_2048_environment import Game2048Environment
-from openenv import Limits, create_app, errors, local
+from openenv import GenericEnvClient, Limits, create_app, errors, local
 from openenv.executor import ExecutorFailed
 from openenv.testing import serving
 
@@ -232,6 +232,7 @@ def test_a_step_plays_a_whole_game() -> None:
         assert result.reward == result.observation.score
         assert game.state().step_count == 1
         assert "50 moves in a row" in result.observation.metadata["error"]
+        assert result.observation.text.startswith(result.observation.metadata["error"] + "\n")
         again = game.step(act(DOWN))
         assert (again.done, again.reward) == (True, 0.0)
         assert again.observation.strategy == result.observation.strategy
@@ -339,3 +340,28 @@ def test_an_interpreter_that_cannot_be_had_costs_no_step() -> None:
         environment.step(act(DOWN))
     assert environment.state.step_count == 0
     assert environment.step(press("S")).score == before.score == 0
+
+
+def test_the_text_begins_with_what_was_wrong() -> None:
+    with local(Game2048Environment) as game:
+        asked = game.reset(seed=11, max_steps=1).observation
+        assert "down" not in asked.legal_moves
+        for error in ("down changes nothing", "the game is over"):
+            seen = game.step(press("down")).observation
+            assert seen.metadata["error"].startswith(error)
+            assert seen.text == f"{seen.metadata['error']}\n{asked.text}"
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        ({"move": 9}, "move: a move is W, .* an id: 0 up, 1 right, 2 down, 3 left, got 9 "),
+        ({}, "strategy: give a move or a strategy, one of the two"),
+        ({"move": "up", "strategy": "x"}, "strategy: give a move or a strategy, one of the two"),
+    ],
+)
+def test_a_wrong_action_is_told_once(action: dict[str, Any], told: str) -> None:
+    with serving(app) as url, GenericEnvClient(base_url=url).sync() as game:
+        game.reset(seed=1)
+        with pytest.raises(errors.InvalidRequest, match=told):
+            game.step(action)
