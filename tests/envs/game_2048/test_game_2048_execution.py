@@ -352,16 +352,16 @@ def test_the_text_begins_with_what_was_wrong() -> None:
             assert seen.text == f"{seen.metadata['error']}\n{asked.text}"
 
 
-@pytest.mark.parametrize(
-    ("action", "told"),
-    [
+def test_a_wrong_action_is_told_once() -> None:
+    either = "strategy: give a move or a strategy, one of the two"
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"move": 9}, "move: a move is W, .* an id: 0 up, 1 right, 2 down, 3 left, got 9 "),
-        ({}, "strategy: give a move or a strategy, one of the two"),
-        ({"move": "up", "strategy": "x"}, "strategy: give a move or a strategy, one of the two"),
-    ],
-)
-def test_a_wrong_action_is_told_once(action: dict[str, Any], told: str) -> None:
-    with serving(app) as url, GenericEnvClient(base_url=url).sync() as game:
+        ({}, either),
+        ({"move": "up", "strategy": "x"}, either),
+    ]
+    served = create_app(Game2048Environment)
+    with serving(served) as url, GenericEnvClient(base_url=url).sync() as game:
         game.reset(seed=1)
-        with pytest.raises(errors.InvalidRequest, match=told):
-            game.step(action)
+        for action, told in wrong:
+            with pytest.raises(errors.InvalidRequest, match=told):
+                game.step(action)
