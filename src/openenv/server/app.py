@@ -74,8 +74,7 @@ def create_app(
         ConfigurationError: something does not fit; the text says what to do.
         ConcurrencyConfigurationError: more sessions than the environment allows.
     """
-    if gradio_builder is not None:
-        logger.warning("gradio_builder has no effect: this version serves no web page")
+    _tell_what_is_missing(gradio_builder)
     server = HTTPEnvServer(
         env,
         action_cls,
@@ -90,10 +89,6 @@ def create_app(
         isolation=isolation,
         token=token,
     )
-    if settings.wants_web():
-        logger.warning(
-            "--web and ENABLE_WEB_INTERFACE=true have no effect: this version has no web interface"
-        )
     return _app(server, mode)
 
 
@@ -121,6 +116,15 @@ def create_fastapi_app(
         reset_observation_cls=reset_observation_cls,
     )
     return _app(server, mode)
+
+
+def _tell_what_is_missing(gradio_builder: Any) -> None:
+    if gradio_builder is not None:
+        logger.warning("gradio_builder has no effect: this version serves no web page")
+    if settings.wants_web():
+        logger.warning(
+            "--web and ENABLE_WEB_INTERFACE=true have no effect: this version has no web interface"
+        )
 
 
 def _app(server: HTTPEnvServer, mode: ServerMode | str | None) -> FastAPI:

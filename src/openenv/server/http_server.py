@@ -26,7 +26,7 @@ from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.guard import Guard
 from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
-from openenv.server.info import read_metadata, schemas
+from openenv.server.info import Card, schemas
 from openenv.server.mcp import mcp_routes
 from openenv.server.page import Page
 from openenv.server.ws import WebSocketEndpoint
@@ -100,8 +100,6 @@ class HTTPEnvServer:
         )
         check_capacity(self.spec, asked)
         self._episodes = HttpEpisodes(self.sessions)
-        self._told: EnvironmentMetadata | None = None
-        self._asking = asyncio.Lock()
 
     @property
     def active_sessions(self) -> int:
@@ -145,15 +143,15 @@ class HTTPEnvServer:
             token=self.token,
         )
         app.add_exception_handler(SessionError, session_error_handler)
-        app.include_router(self._info_routes())
+        card = Card(self.spec, self.sessions.hosts, self.env_name)
+        app.include_router(self._info_routes(card))
         app.include_router(mcp_routes())
         if simulation:
             alone = self._settings.workers == 1
             app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))
             socket = WebSocketEndpoint(self.sessions, v2=self._settings.v2)
             app.router.routes.append(WebSocketRoute("/ws", socket))
-            name = self.env_name or self.spec.name
-            app.router.default = Page(app.router.default, name, self._card)
+            app.router.default = Page(app.router.default, card)
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
 
     async def _run_sync_in_thread_pool(
@@ -162,15 +160,7 @@ class HTTPEnvServer:
         """Runs a blocking function off the event loop; packages with servers of their own do."""
         return await asyncio.to_thread(function, *args, **kwargs)
 
-    async def _card(self) -> EnvironmentMetadata:
-        """The environment's card, asked of it once: an instance costs what a session does."""
-        async with self._asking:
-            self._told = self._told or await read_metadata(
-                self.spec, self.sessions.hosts, self.env_name
-            )
-        return self._told
-
-    def _info_routes(self) -> APIRouter:
+    def _info_routes(self, card: Card) -> APIRouter:
         router = APIRouter(tags=["Environment"])
         described = schemas(self.spec, self.reset_observation_cls)
 
@@ -187,7 +177,7 @@ class HTTPEnvServer:
         @router.get("/metadata")
         async def metadata() -> EnvironmentMetadata:
             """What the environment tells about itself."""
-            return await self._card()
+            return await card.read()
 
         @router.get("/schema")
         async def schema() -> SchemaResponse:

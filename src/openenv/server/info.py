@@ -49,15 +49,38 @@ def schemas(spec: EnvSpec, reset_observation: Any = None) -> SchemaResponse:
     )
 
 
-async def read_metadata(spec: EnvSpec, hosts: Hosts, name: str | None) -> EnvironmentMetadata:
-    """An environment's card. One is built for it only if its class has something to say.
+class Card:
+    """An environment's card, asked of it once: an instance costs what a session does.
 
-    Raises:
-        SessionError: it could not be built, or failed to say it.
+    Args:
+        spec: the environment.
+        hosts: where it lives.
+        name: its name for people; that of its class by default.
     """
+
+    def __init__(self, spec: EnvSpec, hosts: Hosts, name: str | None) -> None:
+        self.name = name or spec.name
+        self._spec = spec
+        self._hosts = hosts
+        self._told: EnvironmentMetadata | None = None
+        self._asking = asyncio.Lock()
+
+    async def read(self) -> EnvironmentMetadata:
+        """What the environment says.
+
+        Raises:
+            SessionError: it could not be built, or failed to say it.
+        """
+        async with self._asking:
+            self._told = self._told or await _read(self._spec, self._hosts, self.name)
+        return self._told
+
+
+async def _read(spec: EnvSpec, hosts: Hosts, name: str) -> EnvironmentMetadata:
+    """A card. An instance is built for it only if its class has something to say."""
     made = class_made_by(spec.make)
     if not spec.shared and made is not None and not overrides(made, "get_metadata"):
-        return await asyncio.to_thread(default_metadata, made, name or spec.name)
+        return await asyncio.to_thread(default_metadata, made, name)
     if (card := await hosts.card()) is not None:
         return card
     try:

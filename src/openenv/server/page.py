@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from html import escape
 
 from starlette.responses import HTMLResponse
 
-from openenv.env.metadata import EnvironmentMetadata
 from openenv.protocol.errors import SessionError
 from openenv.server.asgi import App, Receive, Scope, Send
+from openenv.server.info import Card
 
 _PATHS = ("/", "/web")
 _LINKS = ("/docs", "/health", "/schema", "/metadata")
@@ -20,15 +19,11 @@ class Page:
 
     Args:
         otherwise: what answers where no route does.
-        name: the environment's name, if its card cannot be had.
-        card: gives its card.
+        card: the environment's; where it cannot be read, the page has its name alone.
     """
 
-    def __init__(
-        self, otherwise: App, name: str, card: Callable[[], Awaitable[EnvironmentMetadata]]
-    ) -> None:
+    def __init__(self, otherwise: App, card: Card) -> None:
         self._otherwise = otherwise
-        self._name = name
         self._card = card
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -38,10 +33,10 @@ class Page:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or at not in _PATHS:
             return await self._otherwise(scope, receive, send)
         try:
-            card = await self._card()
-            text = _html(card.name, card.description, root)
+            told = await self._card.read()
+            text = _html(told.name, told.description, root)
         except SessionError:  # /metadata tells what is wrong
-            text = _html(self._name, "", root)
+            text = _html(self._card.name, "", root)
         await HTMLResponse(text)(scope, receive, send)
         return None
 
