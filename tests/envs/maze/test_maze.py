@@ -113,7 +113,7 @@ def test_the_text_alone_is_enough_to_play() -> None:
 def test_a_size_that_would_have_no_effect_is_refused(options: dict[str, object]) -> None:
     environment = MazeEnvironment()
     with pytest.raises(errors.InvalidRequest, match="size=9 is of maze='random' alone"):
-        environment.reset(size=9, **options)
+        environment.reset(None, None, size=9, **options)
 
 
 def test_a_start_cell_is_taken_as_json_has_it(url: str) -> None:
