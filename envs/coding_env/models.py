@@ -75,7 +75,8 @@ class CodeObservation(Observation):
         timed_out: its time was over.
         out_of_memory: it wanted more memory than it may have.
         restarted: the interpreter was replaced: what earlier steps defined is gone.
-        output_truncated: it printed or made more than is shown.
+        output_truncated: it printed more than is shown, or its value is longer.
+        artefacts_truncated: it made more figures and files than are given back, or larger ones.
         artefacts: figures that it drew, and files that it wrote to its working directory.
         text: all of this as a language model reads it.
     """
@@ -89,6 +90,7 @@ class CodeObservation(Observation):
     out_of_memory: bool = False
     restarted: bool = False
     output_truncated: bool = False
+    artefacts_truncated: bool = False
     artefacts: list[Artefact] = Field(default_factory=list)
     text: str = ""
 

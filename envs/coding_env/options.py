@@ -12,6 +12,7 @@ from coding_env.hidden_tests import HiddenTests
 from coding_env.models import MAX_CODE
 from openenv import InvalidRequest, Options
 
+LONGEST_S = 3600.0
 NAME = r"[^\W\d]\w*"
 TopLevel = Annotated[str, Field(max_length=100, pattern=rf"^{NAME}$")]
 Module = Annotated[str, Field(max_length=200, pattern=rf"^{NAME}(\.{NAME})*$")]
@@ -38,7 +39,7 @@ class CodingOptions(Options, variables="CODING_"):
 
     executor: Literal["auto", "sandbox", "smolagents"] = "auto"
     isolation: Literal["best", "strict"] = "best"
-    timeout_s: float = Field(default=10.0, gt=0, le=3600)
+    timeout_s: float = Field(default=10.0, gt=0, le=LONGEST_S)
     memory_mb: int = Field(default=1024, ge=64, le=1 << 20)
     max_output: int = Field(default=50_000, ge=1, le=500_000)
     imports: tuple[TopLevel, ...] | None = Field(default=None, max_length=1000)
@@ -91,3 +92,15 @@ class CodingOptions(Options, variables="CODING_"):
                 f"{self.variable(name)}"
             )
         return told
+
+
+def check_seconds(name: str, seconds: object) -> None:
+    """Refuses what `timeout_s` would refuse, by the name under which it was given.
+
+    Raises:
+        InvalidRequest: these are not so many seconds.
+    """
+    if seconds is None or (isinstance(seconds, int | float) and 0 < seconds <= LONGEST_S):
+        return
+    shown = repr(seconds)[:80]
+    raise InvalidRequest(f"{name}: seconds, more than 0 and at most {LONGEST_S:g}, got {shown}")

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import uuid4
 
 from coding_env.models import CodeAction, CodeObservation, CodeState
-from coding_env.options import CodingOptions
+from coding_env.options import CodingOptions, check_seconds
 from coding_env.server.clock import Clock
-from coding_env.server.grading import Grader
+from coding_env.server.grading import Grade, Grader
 from coding_env.server.interpreters import Interpreter, interpreter
 from coding_env.server.observing import observed
 from coding_env.server.transforms import create_safe_coding_transform
@@ -98,6 +98,7 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
             InvalidRequest: an option is unknown, wrong, contradicts another, or would weaken the
                 sandbox. The running episode goes on.
         """
+        check_seconds("code_timeout_s", code_timeout_s)
         told = self._options.for_episode({"timeout_s": code_timeout_s, **options})
         self._episode = fresh = self._begin(told, self._seeds.next(seed))
         self._state = CodeState(episode_id=episode_id or str(uuid4()))
@@ -116,9 +117,7 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         Raises:
             ResetRequired: no episode has begun.
         """
-        episode = self._episode
-        if episode is None:
-            raise errors.ResetRequired("no episode has begun yet; call reset() first")
+        episode = self._running()
         if episode.last is not None:
             return episode.last
         clock = Clock(episode.options.timeout_s, timeout_s)
@@ -138,8 +137,12 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         return self._state
 
     def render_web(self) -> dict[str, Any]:
-        """What a page shows of the last step: its code, its transcript, and what it made."""
-        seen = self._episode.seen if self._episode else CodeObservation()
+        """What a page shows of the last step: its code, its transcript, and what it made.
+
+        Raises:
+            ResetRequired: no episode has begun.
+        """
+        seen = self._running().seen
         return {
             "code": seen.metadata.get("last_code", ""),
             "text": seen.text,
@@ -152,6 +155,11 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         episode, self._episode = self._episode, None
         if episode is not None:
             episode.interpreter.close()
+
+    def _running(self) -> Episode:
+        if self._episode is None:
+            raise errors.ResetRequired("no episode has begun yet; call reset() first")
+        return self._episode
 
     def _begin(self, options: CodingOptions, seed: int) -> Episode:
         """An episode in place of the running one."""
@@ -170,10 +178,12 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
             pays = self.transform or create_safe_coding_transform(episode.options.safety)
             return pays(seen)
         code = seen.metadata["last_code"]
-        passed = 0 if seen.restarted else grader.passed(code, clock.allowed())
-        seen.reward = passed / grader.total
-        seen.done = passed == grader.total
-        seen.metadata |= {"tests_passed": passed, "tests_total": grader.total}
+        grade = Grade(0) if seen.restarted else grader.grade(code, clock.allowed())
+        seen.reward = grade.passed / grader.total
+        seen.done = grade.passed == grader.total
+        seen.metadata |= {"tests_passed": grade.passed, "tests_total": grader.total}
+        seen.text += f"\n[{grade.passed} of {grader.total} tests pass]"
+        seen.text += "\n[the time was over before all tests were]" * grade.is_cut
         return seen
 
     def _end_if_due(self, episode: Episode, seen: CodeObservation) -> None:
@@ -181,7 +191,9 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         seen.truncated = not seen.done and most is not None and self._state.step_count >= most
         if seen.done or seen.truncated:
             told = {**seen.metadata, "error": OVER}
-            episode.last = seen.model_copy(update={"reward": 0.0, "metadata": told})
+            text = f"{OVER}\n{seen.text}"
+            changes = {"reward": 0.0, "metadata": told, "text": text}
+            episode.last = seen.model_copy(update=changes)
 
 
 def _explained(episode: Episode) -> dict[str, Any]:

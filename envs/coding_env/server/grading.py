@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coding_env.hidden_tests import HiddenTests
@@ -49,6 +49,19 @@ for _name in _WANTED:
 '''
 
 
+@dataclass(frozen=True)
+class Grade:
+    """How good a submission is.
+
+    Attributes:
+        passed: how many tests it passes.
+        is_cut: whether the time was over before all of them were.
+    """
+
+    passed: int
+    is_cut: bool = False
+
+
 class Grader:
     """Grades the submissions of an episode.
 
@@ -71,8 +84,8 @@ class Grader:
         """How many tests there are, at least 1."""
         return self._tests.total
 
-    def passed(self, code: str, seconds: float) -> int:
-        """How many tests a submission passes.
+    def grade(self, code: str, seconds: float) -> Grade:
+        """Tries the tests on a submission.
 
         Args:
             code: the submission, which is run anew.
@@ -81,12 +94,13 @@ class Grader:
         until = time.monotonic() + seconds
         with closing(interpreter(self._options, self._seed, self._tools)) as submission:
             if submission.run(code, timeout_s=seconds).timed_out:
-                return 0
+                return Grade(0, is_cut=True)
             tools = {"_ask": lambda expression: _answer(submission, expression, until)}
             limited = replace(limits(self._options), tool_calls=MAX_CALLS)
             with executor(tools, limits=limited) as testing:
                 testing.reset(seed=self._seed)
-                return self._count(testing, until)
+                passed = self._count(testing, until)
+        return Grade(passed, is_cut=passed < self.total and time.monotonic() >= until)
 
     def _count(self, testing: PythonExecutor, until: float) -> int:
         passed = 0

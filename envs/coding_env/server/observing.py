@@ -19,7 +19,8 @@ def observed(result: CodeResult) -> CodeObservation:
         timed_out=result.timed_out,
         out_of_memory=result.out_of_memory,
         restarted=result.restarted,
-        output_truncated=bool(result.truncated),
+        output_truncated=bool({*result.truncated} - {"artefacts"}),
+        artefacts_truncated="artefacts" in result.truncated,
         artefacts=[
             Artefact(name=made.name, mime=made.mime_type, base64=b64encode(made.content).decode())
             for made in result.artefacts
@@ -53,4 +54,6 @@ def _notes(seen: CodeObservation) -> list[str]:
         "the interpreter was restarted: variables are gone": seen.restarted,
     }
     made = [f"made {made.name} ({made.mime})" for made in seen.artefacts]
+    if seen.artefacts_truncated:
+        made.append("more was made, and left out: at most 16 files, of 8 MiB together, are shown")
     return [f"[{note}]" for note in [*(text for text, holds in notes.items() if holds), *made]]

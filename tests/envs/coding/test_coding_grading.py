@@ -61,6 +61,7 @@ def test_the_share_that_passes_is_the_reward(played: Played, code: str, reward: 
     seen = played(code, tests=ASSERTIONS)
     assert seen.reward == pytest.approx(reward)
     assert seen.done is (reward == 1.0)
+    assert f"[{round(3 * reward)} of 3 tests pass]" in seen.text
 
 
 @pytest.mark.parametrize(
@@ -79,6 +80,7 @@ def test_the_share_that_passes_is_the_reward(played: Played, code: str, reward: 
 def test_a_submission_cannot_pass_by_itself(played: Played, code: str) -> None:
     seen = played(code, tests=ASSERTIONS, code_timeout_s=0.7)
     assert (seen.reward, seen.done) == (0.0, False)
+    assert "[0 of 3 tests pass]" in seen.text
 
 
 @pytest.mark.parametrize(
@@ -88,6 +90,14 @@ def test_a_submission_cannot_pass_by_itself(played: Played, code: str) -> None:
 def test_a_submission_cannot_end_the_loop_of_a_test(played: Played, tests: str) -> None:
     seen = played("def add(*given):\n    raise StopIteration", tests=tests)
     assert (seen.reward, seen.done) == (0.0, False)
+
+
+def test_a_test_that_takes_too_long_is_told(played: Played) -> None:
+    tests = "assert add(1, 2) == 3\nassert add(3, 4) == 7"
+    code = "def add(a, b):\n    while a == 3: pass\n    return a + b"
+    seen = played(code, tests=tests, code_timeout_s=5)
+    assert (seen.reward, seen.done) == (0.5, False)
+    assert seen.text.endswith("[1 of 2 tests pass]\n[the time was over before all tests were]")
 
 
 def test_a_submission_does_not_see_the_tests(played: Played) -> None:

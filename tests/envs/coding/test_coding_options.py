@@ -63,6 +63,7 @@ def test_max_steps(coding: Coding) -> None:
     after = coding.step(CodeAction(code="x = 2"))
     assert (after.done, after.reward, after.observation.value) == (True, 0.0, "1")
     assert "reset()" in after.observation.metadata["error"]
+    assert after.observation.text == f"{after.observation.metadata['error']}\n{last.text}"
     assert coding.state() == state
 
 
@@ -79,8 +80,8 @@ def test_isolation_of_every_wall_or_none(played: Played) -> None:
     ("options", "told"),
     [
         ({"executor": "docker"}, "sandbox"),
-        ({"code_timeout_s": 0}, "timeout_s"),
-        ({"code_timeout_s": float("nan")}, "timeout_s"),
+        ({"code_timeout_s": 0}, "code_timeout_s.*got 0"),
+        ({"code_timeout_s": float("nan")}, "code_timeout_s"),
         ({"memory_mb": 1}, "memory_mb"),
         ({"imports": 5}, "imports"),
         ({"imports": ["math", ""]}, "imports"),

@@ -172,6 +172,20 @@ def test_figures_come_back_as_artefacts(run: Run) -> None:
     assert seen.artefacts[0].content.startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for n in range(20): open(f'{n}.txt', 'w').write('x')",
+        "open('a', 'wb').write(bytes(9 << 20))",
+    ],
+)
+def test_artefacts_that_are_left_out_are_no_output_that_was_cut(run: Run, code: str) -> None:
+    seen = run(code).observation
+    assert (seen.artefacts_truncated, seen.output_truncated) == (True, False)
+    assert "[more was made, and left out" in seen.text
+    assert "cut" not in seen.text
+
+
 def test_the_same_seed_draws_the_same_numbers(coding: Coding) -> None:
     def draw(seed: int | None) -> str | None:
         coding.reset(seed=seed)
@@ -226,8 +240,10 @@ def test_another_transform_pays_otherwise() -> None:
 def test_a_page_shows_the_last_step() -> None:
     env = PythonCodeActEnv()
     try:
-        assert env.render_web()["code"] == ""
+        with pytest.raises(errors.ResetRequired):
+            env.render_web()
         env.reset()
+        assert env.render_web()["code"] == ""
         env.step(CodeAction(code="open('a.txt', 'w').write('hi')"))
         shown = env.render_web()
         assert (shown["code"], shown["exit_code"]) == ("open('a.txt', 'w').write('hi')", 0)
