@@ -235,6 +235,7 @@ class TestArtefacts:
             assert [each.name for each in found] == ["figure-1.png", "figure-2.png"]
             assert all(each.content.startswith(b"\x89PNG") for each in found)
             assert executor.run("plt.get_fignums()").value == "[]"
+            assert [each.name for each in executor.run(PLOT).artefacts][0] == "figure-3.png"
 
 
 class TestOptions:

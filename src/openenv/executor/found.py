@@ -32,18 +32,31 @@ class Finder:
         self._most = most
         self._most_bytes = most_bytes
         self._known: dict[str, _Stamp] = {}
+        self._figures = 0
 
     def new(self) -> tuple[list[Found], bool]:
         """Figures, then files, and whether those are not all."""
         found: list[Found] = []
         left, is_cut = self._most_bytes, False
-        for each in (*_figures(), *self._files(left)):
+        for each in (*self._drawn(), *self._files(left)):
             if len(found) < self._most and len(each.content) <= left:
                 found.append(each)
                 left -= len(each.content)
             else:
                 is_cut = True
         return found, is_cut
+
+    def _drawn(self) -> Iterator[Found]:
+        """Figures that are open, which are closed; their numbers go on from run to run."""
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if pyplot is None:
+            return
+        for number in pyplot.get_fignums():
+            picture = io.BytesIO()
+            pyplot.figure(number).savefig(picture, format="png")
+            self._figures += 1
+            yield Found(f"figure-{self._figures}.png", picture.getvalue())
+        pyplot.close("all")
 
     def _files(self, most_bytes: int) -> Iterator[Found]:
         """Those that were written since; of one that is too large, so much that this is seen."""
@@ -55,18 +68,6 @@ class Finder:
             if content is not None:
                 name = os.path.relpath(path, self._home)
                 yield Found(name.encode(errors="backslashreplace").decode()[:255], content)
-
-
-def _figures() -> Iterator[Found]:
-    """Those that are open, which are closed."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is None:
-        return
-    for place, number in enumerate(pyplot.get_fignums(), 1):
-        picture = io.BytesIO()
-        pyplot.figure(number).savefig(picture, format="png")
-        yield Found(f"figure-{place}.png", picture.getvalue())
-    pyplot.close("all")
 
 
 def _stamps(home: str) -> Iterator[tuple[str, _Stamp]]:

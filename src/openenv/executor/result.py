@@ -29,7 +29,8 @@ class Artefact:
     """A figure that the code drew, or a file that it wrote to its working directory.
 
     Attributes:
-        name: `figure-1.png`, or the file's path relative to that directory.
+        name: the file's path relative to that directory; or `figure-1.png` and so on, numbered
+            through the interpreter's life.
         mime_type: guessed from the name.
         content: the bytes.
     """
