@@ -2,53 +2,56 @@
 
 from __future__ import annotations
 
-import os
-import select
-import signal
-import struct
+import ctypes
+import threading
 from collections.abc import Callable
-from typing import NoReturn
 
-RESULT = struct.Struct("d")
+AGAIN_S = 0.1
+TRIES = 100
 
 
 def within(seconds: float, work: Callable[[], float]) -> float:
-    """What a piece of work gives, which is done in a forked process: that can always be ended.
+    """What a piece of work gives, which is done in a thread that can be ended.
+
+    It is ended between two instructions of Python. A single one that takes for ever is not; what
+    ends that is the server, which ends the session's process.
 
     Args:
         seconds: how long it may take.
-        work: what is done; nothing of it is seen here but the number that it gives.
+        work: what is done. It holds nothing that would have to be given back.
 
     Raises:
         TimeoutError: it took longer.
-        ValueError: it gave none.
+        ValueError: it ended its thread.
+        Exception: whatever the work raises.
     """
-    reader, writer = os.pipe()
-    try:
-        if (child := os.fork()) == 0:
-            _do(work, writer)
-    except BaseException:
-        os.close(reader)
-        raise
-    finally:
-        os.close(writer)
-    try:
-        poll = select.poll()
-        poll.register(reader, select.POLLIN)
-        if not poll.poll(seconds * 1000):
-            raise TimeoutError(f"it took longer than {seconds:g} s")
-        told = os.read(reader, RESULT.size)
-    finally:
-        os.close(reader)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    if len(told) != RESULT.size:
+    given: list[float] = []
+    raised: list[Exception] = []
+
+    def do() -> None:
+        try:
+            given.append(work())
+        except Exception as error:  # noqa: BLE001  # raised again in the caller
+            raised.append(error)
+
+    worker = threading.Thread(target=do, name="openenv-scorer", daemon=True)
+    worker.start()
+    worker.join(seconds)
+    if worker.is_alive():
+        _end(worker)
+        raise TimeoutError(f"it took longer than {seconds:g} s")
+    if raised:
+        raise raised[0]
+    if not given:
         raise ValueError("it came to no end")
-    return float(RESULT.unpack(told)[0])
+    return given[0]
 
 
-def _do(work: Callable[[], float], writer: int) -> NoReturn:
-    try:
-        os.write(writer, RESULT.pack(work()))
-    finally:
-        os._exit(0)
+def _end(worker: threading.Thread) -> None:
+    """Raises `SystemExit` in a thread until it ends: some code catches everything, now and then."""
+    for _ in range(TRIES):
+        if not worker.is_alive():
+            return
+        ident = ctypes.c_ulong(worker.ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(SystemExit))
+        worker.join(AGAIN_S)

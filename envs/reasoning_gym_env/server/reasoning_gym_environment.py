@@ -109,15 +109,13 @@ class ReasoningGymEnvironment(
         Raises:
             errors.ResetRequired: nothing was asked yet.
         """
-        if self._question is None:
-            raise errors.ResetRequired("nothing was asked yet; call reset() first")
+        question = self._asked()
         if self._answered is not None:
-            return self._seen(self._question, reward=0.0, error=ANSWERED)
-        self._answered = self._question.score(action.answer)
+            return self._seen(question, reward=0.0, error=ANSWERED)
+        self._answered = question.score(action.answer)
         self._state.step_count += 1
         self._state.finished = True
-        fault = {"error": self._answered.error} if self._answered.error else {}
-        return self._seen(self._question, reward=self._answered.value, **fault)
+        return self._seen(question, reward=self._answered.value, error=self._answered.error)
 
     @property
     def state(self) -> ReasoningGymState:
@@ -128,12 +126,12 @@ class ReasoningGymEnvironment(
         """What a page needs to draw the examination.
 
         Returns:
-            `dataset`, `question`, `score` and, once it is answered, `correct_answer`; an empty dict
-            before the first reset.
+            `dataset`, `question`, `score` and, once it is answered, `correct_answer`.
+
+        Raises:
+            errors.ResetRequired: nothing was asked yet.
         """
-        if self._question is None:
-            return {}
-        seen = self._seen(self._question, reward=0.0)
+        seen = self._seen(self._asked(), reward=0.0)
         return {
             "dataset": self._state.dataset_name,
             "question": seen.question,
@@ -141,14 +139,21 @@ class ReasoningGymEnvironment(
             "correct_answer": seen.correct_answer,
         }
 
+    def _asked(self) -> Question:
+        if self._question is None:
+            raise errors.ResetRequired("nothing was asked yet; call reset() first")
+        return self._question
+
     def _seen(
-        self, question: Question, *, reward: float, **metadata: Any
+        self, question: Question, *, reward: float, error: str | None = None
     ) -> ReasoningGymObservation:
-        told = {"seed": self._state.seed, "index": self._state.index, **metadata}
+        told: dict[str, Any] = {"seed": self._state.seed, "index": self._state.index}
+        told |= {"error": error} if error else {}
         if self._answered is None:
             return ReasoningGymObservation(
                 reward=reward, metadata=told, question=question.text, text=question.text
             )
+        scored = f"{question.text}\n\nscore {self._answered.value:g}, answer {question.answer}"
         return ReasoningGymObservation(
             done=True,
             reward=reward,
@@ -157,5 +162,5 @@ class ReasoningGymEnvironment(
             score=self._answered.value,
             correct_answer=question.answer,
             dataset_metadata=question.details,
-            text=f"{question.text}\n\nscore {self._answered.value:g}, answer {question.answer}",
+            text=f"{error}\n\n{scored}" if error else scored,
         )

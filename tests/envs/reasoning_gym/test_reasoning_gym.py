@@ -3,7 +3,9 @@
 import json
 import os
 import random
+import threading
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +78,7 @@ def test_an_answer_that_a_scorer_fails_at_is_worth_nothing() -> None:
     seen = reply(env, "abc")
     assert (seen.reward, seen.score, seen.done) == (0.0, 0.0, True)
     assert "ValueError" in seen.metadata["error"]
+    assert seen.text.startswith(f"{seen.metadata['error']}\n")
     assert seen.correct_answer
 
 
@@ -98,6 +101,7 @@ def test_a_second_answer_changes_nothing() -> None:
     again = reply(env, first.correct_answer or "")
     assert (again.reward, again.score, again.done) == (0.0, 0.0, True)
     assert "reset()" in again.metadata["error"]
+    assert again.text == f"{again.metadata['error']}\n\n{first.text}"
     assert env.state.step_count == 1
 
 
@@ -105,7 +109,9 @@ def test_an_answer_before_the_first_question_is_refused() -> None:
     env = ReasoningGymEnvironment()
     with pytest.raises(errors.ResetRequired):
         reply(env, "5")
-    assert (env.state.dataset_name, env.render_web()) == ("leg_counting", {})
+    with pytest.raises(errors.ResetRequired):
+        env.render_web()
+    assert env.state.dataset_name == "leg_counting"
 
 
 def test_resets_go_through_the_sequence_and_around() -> None:
@@ -329,8 +335,22 @@ def test_what_takes_for_ever_to_simplify_is_ended(monkeypatch: pytest.MonkeyPatc
 
 def test_work_that_fails_gives_nothing() -> None:
     assert within(20, lambda: 0.5) == 0.5
-    with pytest.raises(ValueError, match="no end"):
+    with pytest.raises(ValueError, match="convert"):
         within(20, lambda: float("x"))
+
+
+def test_work_that_catches_everything_is_ended_too() -> None:
+    def stubborn() -> float:
+        for _ in range(3):
+            with suppress(BaseException):
+                while True:
+                    pass
+        return 0.0
+
+    threads = threading.active_count()
+    with pytest.raises(TimeoutError):
+        within(0.1, stubborn)
+    assert threading.active_count() == threads
 
 
 @pytest.mark.timeout(120)
