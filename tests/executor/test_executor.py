@@ -1,5 +1,6 @@
 """The executor: what code gives, what lasts, and what a caller is told."""
 
+import select
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,15 @@ class TestState:
         while not executor.run("x = 1").restarted:
             pass
         assert not executor.run("x").restarted
+
+    def test_what_is_printed_between_two_calls_is_dropped(self, executor: PythonExecutor) -> None:
+        executor.run("import os, threading")
+        assert executor._interpreter is not None
+        printed = False
+        while not printed:  # again, if it was printed before the call was over
+            executor.run("threading.Timer(0.1, os.write, [1, b'late']).start()")
+            printed = bool(select.select([executor._interpreter.stdout], [], [], 3)[0])
+        assert executor.run("print('mine')").stdout == "mine\n"
 
     def test_two_executors_share_nothing(self, executor: PythonExecutor) -> None:
         with PythonExecutor(limits=ExecutorLimits(timeout_s=60)) as other:

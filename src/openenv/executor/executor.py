@@ -47,7 +47,8 @@ class PythonExecutor:
     a memory bomb or a crash costs it its interpreter, and the caller nothing.
 
     A call of `run` or `reset` while another one runs is refused with `ConcurrentCall`; `close` may
-    be called at any time, from any thread.
+    be called at any time, from any thread or signal handler. One that is dropped without it keeps
+    its interpreter until Python ends.
 
     Executors with the same configuration share what makes their interpreters.
 
