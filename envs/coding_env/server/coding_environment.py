@@ -191,7 +191,7 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         seen.truncated = not seen.done and most is not None and self._state.step_count >= most
         if seen.done or seen.truncated:
             told = {**seen.metadata, "error": OVER}
-            text = f"{OVER}\n{seen.text}"
+            text = f"Refused: {OVER}\n{seen.text}"
             changes = {"reward": 0.0, "metadata": told, "text": text}
             episode.last = seen.model_copy(update=changes)
 

@@ -167,10 +167,10 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
         self._strategy = result
         by_score = self._options.reward == "score"
         reward = float(result.score) if by_score else success_reward(result.reason)
-        return self._observe(game, reward=reward, error=result.error)
+        return self._observe(game, reward=reward, error=result.error, said_of="Strategy")
 
     def _observe(
-        self, game: GameBoard, *, reward: float = 0.0, error: str = ""
+        self, game: GameBoard, *, reward: float = 0.0, error: str = "", said_of: str = "Refused"
     ) -> Game2048Observation:
         legal = game.legal_moves
         ended = game.state() != "ongoing"
@@ -186,7 +186,7 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
             legal_actions=[MOVES.index(move) for move in legal],
             status=game.state(),
             strategy=self._strategy,
-            text="\n".join(filter(None, (error, _describe(game)))),
+            text=f"{said_of}: {error}\n{_describe(game)}" if error else _describe(game),
         )
 
 

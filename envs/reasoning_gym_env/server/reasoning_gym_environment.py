@@ -153,7 +153,9 @@ class ReasoningGymEnvironment(
             return ReasoningGymObservation(
                 reward=reward, metadata=told, question=question.text, text=question.text
             )
-        scored = f"{question.text}\n\nscore {self._answered.value:g}, answer {question.answer}"
+        text = f"{question.text}\n\nscore {self._answered.value:g}, answer {question.answer}"
+        if error:
+            text = f"Refused: {error}\n{text}"
         return ReasoningGymObservation(
             done=True,
             reward=reward,
@@ -162,5 +164,5 @@ class ReasoningGymEnvironment(
             score=self._answered.value,
             correct_answer=question.answer,
             dataset_metadata=question.details,
-            text=f"{error}\n\n{scored}" if error else scored,
+            text=text,
         )

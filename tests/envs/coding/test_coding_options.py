@@ -63,7 +63,7 @@ def test_max_steps(coding: Coding) -> None:
     after = coding.step(CodeAction(code="x = 2"))
     assert (after.done, after.reward, after.observation.value) == (True, 0.0, "1")
     assert "reset()" in after.observation.metadata["error"]
-    assert after.observation.text == f"{after.observation.metadata['error']}\n{last.text}"
+    assert after.observation.text == f"Refused: {after.observation.metadata['error']}\n{last.text}"
     assert coding.state() == state
 
 

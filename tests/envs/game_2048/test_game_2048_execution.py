@@ -232,7 +232,7 @@ def test_a_step_plays_a_whole_game() -> None:
         assert result.reward == result.observation.score
         assert game.state().step_count == 1
         assert "50 moves in a row" in result.observation.metadata["error"]
-        assert result.observation.text.startswith(result.observation.metadata["error"] + "\n")
+        assert result.observation.text.startswith("Strategy: 50 moves in a row changed nothing")
         again = game.step(act(DOWN))
         assert (again.done, again.reward) == (True, 0.0)
         assert again.observation.strategy == result.observation.strategy
@@ -349,7 +349,7 @@ def test_the_text_begins_with_what_was_wrong() -> None:
         for error in ("down changes nothing", "the game is over"):
             seen = game.step(press("down")).observation
             assert seen.metadata["error"].startswith(error)
-            assert seen.text == f"{seen.metadata['error']}\n{asked.text}"
+            assert seen.text == f"Refused: {seen.metadata['error']}\n{asked.text}"
 
 
 def test_a_wrong_action_is_told_once() -> None:

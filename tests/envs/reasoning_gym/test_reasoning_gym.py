@@ -78,7 +78,7 @@ def test_an_answer_that_a_scorer_fails_at_is_worth_nothing() -> None:
     seen = reply(env, "abc")
     assert (seen.reward, seen.score, seen.done) == (0.0, 0.0, True)
     assert "ValueError" in seen.metadata["error"]
-    assert seen.text.startswith(f"{seen.metadata['error']}\n")
+    assert seen.text.startswith(f"Refused: {seen.metadata['error']}\n")
     assert seen.correct_answer
 
 
@@ -101,7 +101,7 @@ def test_a_second_answer_changes_nothing() -> None:
     again = reply(env, first.correct_answer or "")
     assert (again.reward, again.score, again.done) == (0.0, 0.0, True)
     assert "reset()" in again.metadata["error"]
-    assert again.text == f"{again.metadata['error']}\n\n{first.text}"
+    assert again.text == f"Refused: {again.metadata['error']}\n{first.text}"
     assert env.state.step_count == 1
 
 
