@@ -1,6 +1,6 @@
 """Tests environments alone: each in a fresh virtual environment with nothing but its `dev` extra.
 
-scripts/envs [-j N] [NAME...], where NAME is a folder of envs/; all of them by default. The
+scripts/envs [-j N] [--reruns N] [NAME...], where NAME is a folder of envs/; all of them by default. The
 interpreter that runs this makes the virtual environments, with uv where there is one.
 """
 
@@ -14,6 +14,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.envs.case import case_of
@@ -50,6 +51,7 @@ def main() -> int:
     """Tests the environments that are named; 1 if one fails."""
     parser = argparse.ArgumentParser(prog="scripts/envs", description=__doc__)
     parser.add_argument("-j", type=int, default=2, metavar="N", help="how many at once (2)")
+    parser.add_argument("--reruns", type=int, default=0, metavar="N", help="of a failed test (0)")
     parser.add_argument("names", nargs="*", metavar="NAME", help="folders of envs/ (all)")
     asked = parser.parse_args()
     known = sorted(path.parent.name for path in ROOT.glob("envs/*/pyproject.toml"))
@@ -57,7 +59,8 @@ def main() -> int:
     if unknown := sorted(set(names) - set(known)):
         parser.error(f"no environment {', '.join(unknown)}; there are {', '.join(known)}")
     with ThreadPoolExecutor(max(asked.j, 1)) as workers:
-        failed = [outcome for outcome in workers.map(tested, names) if outcome.problem]
+        outcomes = workers.map(partial(tested, reruns=asked.reruns), names)
+        failed = [outcome for outcome in outcomes if outcome.problem]
     say(f"{len(names) - len(failed)} of {len(names)} environments passed")
     return bool(failed)
 
@@ -68,12 +71,12 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def tested(package: str) -> Outcome:
+def tested(package: str, reruns: int) -> Outcome:
     """Tests one environment, and says how that went."""
     began, problem = time.monotonic(), ""
     with tempfile.TemporaryDirectory(prefix=f"openenv-{package}-") as folder:
         try:
-            examine(package, Path(folder))
+            examine(package, Path(folder), reruns)
         except (Failed, ImportError) as error:  # the latter of an environment without a case
             problem = str(error)
     outcome = Outcome(package, time.monotonic() - began, problem)
@@ -81,8 +84,13 @@ def tested(package: str) -> Outcome:
     return outcome
 
 
-def examine(package: str, folder: Path) -> None:
+def examine(package: str, folder: Path, reruns: int) -> None:
     """Installs an environment into a folder, runs its tests there, and validates it.
+
+    Args:
+        package: its name.
+        folder: where its virtual environment is made.
+        reruns: how often a test that fails is tried again; each is told.
 
     Raises:
         Failed: something is wrong.
@@ -92,9 +100,15 @@ def examine(package: str, folder: Path) -> None:
     install(python, *(word for source in sources for word in ("-e", source)))
     tests = ROOT / "tests/envs"
     paths = [*sorted(tests.glob("test_*.py")), tests / package.removesuffix("_env")]
-    cache = ("-o", f"cache_dir={folder / 'cache'}")
+    options = ["-q", "-rsR", "-o", f"cache_dir={folder / 'cache'}"]
+    if reruns:
+        install(python, "pytest-rerunfailures")
+        options.append(f"--reruns={reruns}")
     alone = ("env", f"OPENENV_TEST_ENVIRONMENT={package}")
-    log = run(*alone, python, "-m", "pytest", "-q", "-rs", *cache, *paths)
+    log = run(*alone, python, "-m", "pytest", *options, *paths)
+    for line in log.splitlines():
+        if line.startswith("RERUN "):
+            say(line)
     if WANTING in log:
         raise Failed(f"{log}\ntests were skipped that need what the dev extra should bring")
     run(python, "-m", "openenv", "validate", f"envs/{package}", "--level", "semantic")

@@ -14,6 +14,9 @@ from openenv import InvalidRequest
 from textarena_env import TextArenaAction, TextArenaObservation
 from textarena_env.server import TextArenaEnvironment, arena_game
 
+# Some of TextArena's modules say this when they are compiled, which is when they are first used.
+pytestmark = pytest.mark.filterwarnings("ignore:invalid escape sequence")
+
 
 def say(env: TextArenaEnvironment, message: str) -> TextArenaObservation:
     """One step."""
