@@ -1,7 +1,7 @@
 """Tests environments alone: each in a fresh virtual environment with nothing but its `dev` extra.
 
-scripts/envs [-j N] [--reruns N] [NAME...], where NAME is a folder of envs/; all of them by default. The
-interpreter that runs this makes the virtual environments, with uv where there is one.
+scripts/envs [-j N] [--reruns N] [NAME...], where NAME is a folder of envs/; all of them by default.
+The interpreter that runs this makes the virtual environments, with uv where there is one.
 """
 
 from __future__ import annotations
