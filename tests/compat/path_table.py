@@ -11,7 +11,6 @@ WEB = "there is no web interface yet"
 RUBRICS = "rubrics are not built yet"
 HARNESS = "harnesses and collection are not built yet"
 LLM = "clients of language models are not built yet"
-EVALS = "evaluation harnesses are not built yet"
 PACKAGES = "this environment package is not written yet"
 
 
@@ -179,7 +178,12 @@ TABLE: list[Row] = [
         "openenv.core.containers.runtime.uv_provider", "openenv.providers.peer", "RuntimeProvider"
     ),
     *_pending("openenv.core.rubrics", RUBRICS, "Rubric"),
-    *_pending("openenv.core.evals", EVALS, "EvalHarness"),
+    *_at("openenv.core.evals", "openenv.evals.harness", "EvalHarness"),
+    *_at("openenv.core.evals", "openenv.evals.models", "EvalConfig EvalResult"),
+    *_at("openenv.core.evals", "openenv.evals.inspect_harness", "InspectAIHarness"),
+    *_at("openenv.core.evals.base", "openenv.evals.harness", "EvalHarness"),
+    *_at("openenv.core.evals.types", "openenv.evals.models", "EvalConfig EvalResult"),
+    *_at("openenv.core.evals.inspect_harness", "openenv.evals.inspect_harness", "InspectAIHarness"),
     *_at("openenv.core.tools", "openenv.executor.py_executor", "PyExecutor"),
     *_pending("openenv.core.tools", TOOLS, "GitServerClient"),
     *_pending("openenv.core.llm_client", LLM, "LLMResponse ToolCall"),

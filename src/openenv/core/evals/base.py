@@ -1,0 +1,5 @@
+"""What runs an evaluation."""
+
+from openenv.evals.harness import EvalHarness
+
+__all__ = ["EvalHarness"]

@@ -1,0 +1,1 @@
+"""Evaluations: what a model is worth, measured with the harnesses of others."""
