@@ -2,7 +2,7 @@
 
 import pytest
 
-from openenv.runtime.faults import text_of
+from openenv.env.incidents import text_of
 
 
 class Unprintable(Exception):

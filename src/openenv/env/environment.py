@@ -11,7 +11,9 @@ from typing_extensions import TypeVar
 
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.models import Action, Observation, State
+from openenv.env.tools import has_marks
 from openenv.env.transforms import Transform
+from openenv.protocol.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from openenv.env.options import Options
@@ -48,6 +50,9 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
         CPU_LIMIT: in a sandbox: seconds of CPU time after which a session ends.
         OPTIONS: what its variables and resets can say; read once when a server starts, so that a
             wrong variable is told then.
+        STEPS_TOOL_CALLS: `step` itself answers `ListToolsAction` and `CallToolAction`; by default
+            the session lists and calls the tools.
+        IS_HARNESS: an agent of its own acts in it: `turn_async` takes what it is told.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = False
@@ -58,6 +63,8 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
     MEMORY_LIMIT: ClassVar[int] = 1 << 30
     CPU_LIMIT: ClassVar[float | None] = None
     OPTIONS: ClassVar[type[Options] | None] = None
+    STEPS_TOOL_CALLS: ClassVar[bool] = False
+    IS_HARNESS: ClassVar[bool] = False
 
     transform: Transform[ObsT] | None = None
     rubric: Callable[[Any, Any], Any] | None = None
@@ -71,11 +78,13 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
         self.rubric = rubric
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Lets an async environment leave out the blocking methods."""
+        """Lets an async environment leave out the blocking methods, and one of tools its step."""
         super().__init_subclass__(**kwargs)
         for name in ("reset", "step"):
             if overrides(cls, f"{name}_async") and not overrides(cls, name):
                 setattr(cls, name, _async_only(name))
+        if has_marks(cls) and not overrides(cls, "step"):
+            cls.step = _tools_only  # type: ignore[method-assign]
 
     @abstractmethod
     def reset(self, *args: Any, **kwargs: Any) -> ObsT:
@@ -155,6 +164,13 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
 def overrides(cls: type[Environment[Any, Any, Any]], name: str) -> bool:
     """Whether a class has its own version of one of `Environment`'s methods."""
     return getattr(cls, name) is not getattr(Environment, name)
+
+
+def _tools_only(self: object, _action: object) -> Any:
+    raise InvalidRequest(
+        f"{type(self).__name__} takes no action but calls of its tools: "
+        "CallToolAction(tool_name=..., arguments={...})"
+    )
 
 
 def _async_only(name: str) -> Callable[..., Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,8 @@ from openenv._generics import filled, type_arguments
 from openenv.env.environment import Environment, HostKind, overrides
 from openenv.env.models import Observation, State
 from openenv.env.options import Options
+from openenv.env.tool_models import CallToolAction, CallToolObservation, ListToolsAction
+from openenv.env.tools import tools_of
 from openenv.env.validation import validator
 from openenv.protocol.errors import ConfigurationError
 
@@ -41,6 +43,10 @@ class Traits:
         memory_limit: bytes that a session may use.
         cpu_limit: seconds of CPU time that a session may use, `None` for any.
         options: what its variables and resets can say, `None` if it does not tell.
+        has_tools: an agent may call some.
+        steps_tool_calls: its `step` answers the calls itself.
+        is_harness: an agent of its own acts in it.
+        tool_timeouts: how long calls may run, in seconds, for the tools that say so.
     """
 
     is_async: bool
@@ -55,6 +61,10 @@ class Traits:
     memory_limit: int = Environment.MEMORY_LIMIT
     cpu_limit: float | None = Environment.CPU_LIMIT
     options: type[Options] | None = Environment.OPTIONS
+    has_tools: bool = False
+    steps_tool_calls: bool = Environment.STEPS_TOOL_CALLS
+    is_harness: bool = Environment.IS_HARNESS
+    tool_timeouts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def default_host(self) -> HostKind:
@@ -80,6 +90,10 @@ class Traits:
             memory_limit=made.MEMORY_LIMIT,
             cpu_limit=made.CPU_LIMIT,
             options=made.OPTIONS,
+            has_tools=_has_tools(made),
+            steps_tool_calls=made.STEPS_TOOL_CALLS,
+            is_harness=made.IS_HARNESS,
+            tool_timeouts={t.name: t.timeout_s for t in tools_of(made) if t.timeout_s is not None},
         )
 
 
@@ -148,16 +162,20 @@ class EnvSpec:
         if made is not None:
             _check_signatures(made, built_here=env is made)
         types = _types(made) if made is not None else (None, None, None)
+        traits = Traits.of(made) if made else UNKNOWN
+        action, observation = action or types[0], observation or types[1]
+        if traits.has_tools:  # whose calls are actions enough
+            action, observation = action or CallToolAction, observation or CallToolObservation
+        elif action in (CallToolAction, ListToolsAction):
+            traits = replace(traits, has_tools=True, steps_tool_calls=True)
         name = made.__name__ if made else getattr(env, "__name__", type(env).__name__)
         return cls(
             name=name,
             make=(lambda: env) if shared else env,  # type: ignore[arg-type,return-value]
-            action=_fitting(_known(action or types[0], name, "action"), name, "action"),
-            observation=_fitting(
-                _known(observation or types[1], name, "observation"), name, "observation"
-            ),
+            action=_fitting(_known(action, name, "action"), name, "action"),
+            observation=_fitting(_known(observation, name, "observation"), name, "observation"),
             state=state or types[2] or State,
-            traits=Traits.of(made) if made else UNKNOWN,
+            traits=traits,
             shared=shared,
         )
 
@@ -232,6 +250,11 @@ def _class_seen(factory: Any) -> type[AnyEnvironment] | None:
     if inspect.iscoroutine(closed):
         closed.close()
     return type(product)
+
+
+def _has_tools(made: type[AnyEnvironment]) -> bool:
+    listing = all(callable(getattr(made, name, None)) for name in ("list_tools", "call_tool"))
+    return listing or bool(tools_of(made))
 
 
 def _types(cls: type[AnyEnvironment]) -> tuple[Any, Any, Any]:

@@ -13,7 +13,8 @@ OpenEnvError
 │   └── NotReady              started, but not healthy in time (also TimeoutError)
 └── SessionError              the server's typed answer (also RuntimeError): `code`, `message`
     ├── InvalidRequest        INVALID_JSON, UNKNOWN_TYPE, VALIDATION_ERROR: `errors`
-    │   └── ResetRequired     RESET_REQUIRED
+    │   ├── ResetRequired     RESET_REQUIRED
+    │   └── NoTools           NO_TOOLS: the environment has none to list or call
     ├── EnvironmentFailed     EXECUTION_ERROR
     │   ├── StepTimeout       STEP_TIMEOUT (also TimeoutError)
     │   ├── HostCrashed       HOST_CRASHED
@@ -26,6 +27,7 @@ OpenEnvError
     ├── TakenOver             TAKEN_OVER: another connection holds the session now
     ├── OutOfTurn             STALE_SEQ, SEQ_GAP: not the next request of its session
     ├── Unauthorized          UNAUTHORIZED
+    ├── ControlClosed         CONTROL_CLOSED: tools may be called here, the episode not controlled
     ├── Backpressure          BACKPRESSURE: more at once than the server takes
     ├── MessageTooLarge       MESSAGE_TOO_LARGE
     └── SessionLost           raised by a client whose episode is gone
@@ -199,6 +201,20 @@ class ResetRequired(InvalidRequest):
 
     code = "RESET_REQUIRED"
     codes = ("RESET_REQUIRED",)
+
+
+class NoTools(InvalidRequest):
+    """The environment has no tools to list or call."""
+
+    code = "NO_TOOLS"
+    codes = ("NO_TOOLS",)
+
+
+class ControlClosed(SessionError):
+    """Who asks may call tools, not control the episode."""
+
+    code = "CONTROL_CLOSED"
+    codes = ("CONTROL_CLOSED",)
 
 
 class EnvironmentFailed(SessionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,7 +12,9 @@ from openenv.protocol.errors import InvalidRequest, Json, SessionError
 from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
 from openenv.protocol.values import encode
 
-Operation = Literal["reset", "step", "state", "close"]
+Operation = Literal["reset", "step", "state", "close", "list_tools", "call_tool", "turn"]
+
+Emit = Callable[[bytes], None]
 
 _OPERATIONS: dict[object, Operation] = {
     "reset": "reset",
@@ -20,6 +23,7 @@ _OPERATIONS: dict[object, Operation] = {
     "close": "close",
 }
 _WITH_DATA = frozenset({"reset", "step"})
+_OF_TOOLS: dict[object, Operation] = {"list_tools": "list_tools", "call_tool": "call_tool"}
 REPLY_TYPE: dict[Operation, str] = {"reset": "observation", "step": "observation", "state": "state"}
 """Which reply answers which request; `close` has none."""
 
@@ -33,12 +37,14 @@ class Request:
         data: the action of a step, the keywords of a reset.
         timeout_s: how long the caller waits, where the road can say so (v1 frames cannot).
         binary: the road carries MessagePack: the data came by it, and so goes the reply.
+        emit: takes what the running call tells, as JSON: a tool's progress, a turn's events.
     """
 
     op: Operation
     data: Json = field(default_factory=dict)
     timeout_s: float | None = None
     binary: bool = False
+    emit: Emit | None = None
 
     def frame(self) -> str:
         """The v1 frame that carries it."""
@@ -46,6 +52,15 @@ class Request:
         if self.op in _WITH_DATA:
             message["data"] = self.data
         return encode(message).decode()
+
+
+def as_tool_request(request: Request) -> Request:
+    """A step that lists or calls tools, as the request for that; any other as it is."""
+    op = _OF_TOOLS.get(request.data.get("type")) if request.op == "step" else None
+    if op is None:
+        return request
+    called = {name: value for name, value in request.data.items() if name != "type"}
+    return Request(op, called, request.timeout_s, request.binary, request.emit)
 
 
 @dataclass(slots=True)

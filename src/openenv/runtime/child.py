@@ -11,10 +11,10 @@ import signal
 import sys
 from collections.abc import Callable
 
+from openenv.env.incidents import text_of
 from openenv.protocol.errors import ConfigurationError, EnvironmentFactoryError
 from openenv.protocol.messages import Reply
 from openenv.runtime.card import card_reply
-from openenv.runtime.faults import text_of
 from openenv.runtime.host import BlockingCalls
 from openenv.runtime.pipe import CARD_QUESTION, decode_question, read_question, write_reply
 from openenv.runtime.session import Session

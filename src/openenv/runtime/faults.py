@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-import traceback
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TypeGuard
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from openenv.env.incidents import authors_traceback, text_of
 from openenv.env.models import is_observation
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, Json
 
@@ -80,17 +79,6 @@ def failed(error: Exception, operation: str, *, tracebacks: bool) -> Environment
     return EnvironmentFailed(text_of(error), **details)
 
 
-def text_of(error: BaseException) -> str:
-    """What an exception says: never nothing, never long, always text that can be sent."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001  # an exception that cannot even be printed
-        text = ""
-    if isinstance(error, KeyError):  # which says nothing but the key
-        text = f"KeyError: {text}"
-    return _sendable(text[:MAX_ERRORS_BYTES]) or type(error).__name__
-
-
 def invalid(error: ValidationError, what: str) -> InvalidRequest:
     """The wire's form of a pydantic error: one line that names each field, and the full list."""
     try:
@@ -121,15 +109,3 @@ def _name(part: str | int) -> str:
     """A field's name on one line, whatever the sender called it."""
     text = str(part)
     return text if text.isprintable() else repr(text)
-
-
-def authors_traceback(error: Exception) -> str:
-    """The part of a traceback that lies in the author's code."""
-    package = str(Path(__file__).resolve().parents[1])
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if package not in f.filename]
-    lines = traceback.format_list(frames) + traceback.format_exception_only(type(error), error)
-    return _sendable("".join(lines))
-
-
-def _sendable(text: str) -> str:
-    return text.encode(errors="backslashreplace").decode()

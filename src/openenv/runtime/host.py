@@ -12,10 +12,11 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from openenv.env.environment import Environment
+from openenv.env.incidents import authors_traceback, text_of
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
-from openenv.runtime.faults import authors_traceback, contained, ended, text_of
+from openenv.runtime.faults import contained, ended
 from openenv.runtime.session import Session
 
 logger = logging.getLogger("openenv.session")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from openenv.env.incidents import authors_traceback
 from openenv.env.models import State, is_done, is_observation, pack, pack_state
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
 from openenv.protocol.episode import Episode
@@ -20,16 +22,17 @@ from openenv.protocol.errors import (
     Json,
     SessionError,
 )
-from openenv.protocol.messages import Reply, Request, error_reply
-from openenv.protocol.wire import ResetRequest
+from openenv.protocol.messages import Reply, Request, as_tool_request, error_reply
+from openenv.protocol.wire import ResetRequest, ServerMode
+from openenv.runtime.disclosure import disclosed
 from openenv.runtime.faults import (
     Call,
-    authors_traceback,
     contained,
     failed,
     invalid,
     is_awaitable,
 )
+from openenv.runtime.tooling import Tooling, emitting, has_run
 
 logger = logging.getLogger("openenv.session")
 
@@ -52,10 +55,16 @@ class Session:
     """
 
     def __init__(
-        self, environment: AnyEnvironment, spec: EnvSpec, *, tracebacks: bool = False
+        self,
+        environment: AnyEnvironment,
+        spec: EnvSpec,
+        *,
+        tracebacks: bool = False,
+        mode: ServerMode = ServerMode.SIMULATION,
     ) -> None:
         self.environment = environment
-        self._traits = Traits.of(type(environment))
+        self._traits = _traits(environment, spec)
+        self._mode = mode
         self._spec = spec
         self._episode = Episode()
         self._tracebacks = tracebacks
@@ -65,22 +74,19 @@ class Session:
         if not self._traits.keeps_state:
             self._state: State = spec.state()
             environment.__dict__["_session_state"] = self._state
+        environment.__dict__["_mode"] = mode.value
+        self.tooling = Tooling(environment, self._traits, self._step_of(environment), mode)
 
     def serve(self, request: Request) -> Reply | Coroutine[Any, Any, Reply]:
         """Answers a request: at once, or with something to await if the environment awaits.
 
         Whatever goes wrong becomes an `error` reply; the session lives.
         """
+        if self._traits.has_tools:
+            request = as_tool_request(request)
         operation = request.op
-        call: Call
-        answer: Answer
         try:
-            if operation == "step":
-                call, answer = self._step(request), self._stepped
-            elif operation == "reset":
-                call, answer = self._reset(request.data), self._was_reset
-            else:
-                call, answer = self._get_state, self._seen
+            call, answer = self._understood(request)
             try:
                 value = contained(call)
             except Exception as error:
@@ -89,7 +95,7 @@ class Session:
                 return self._answer_later(request, value, answer)
             return self._reply(request, value, answer)
         except SessionError as error:
-            return error_reply(error)
+            return error_reply(disclosed(error, self._mode))
 
     def close(self) -> Coroutine[Any, Any, None] | None:
         """Closes the environment; its own failure to do so is logged and ends nothing else."""
@@ -105,7 +111,23 @@ class Session:
                 raise self._typed(request.op, error) from error
             return self._reply(request, value, answer)
         except SessionError as error:
-            return error_reply(error)
+            return error_reply(disclosed(error, self._mode))
+
+    def _understood(self, request: Request) -> tuple[Call, Answer]:
+        """The call that a request means, and what makes the reply of what it gives."""
+        operation = request.op
+        if operation == "step":
+            return self._step(request), self._stepped
+        if operation == "reset":
+            return self._reset(request.data), self._was_reset
+        if operation == "list_tools":
+            return self.tooling.listing(), self._listed
+        if operation == "call_tool":
+            self._require_episode()
+            return self.tooling.calling(request), self._was_called
+        if operation == "turn":
+            return self._turn(request), self._stepped
+        return self._get_state, self._seen
 
     def _typed(self, operation: str, error: Exception) -> SessionError:
         """An exception of the author's code as one that can cross the wire."""
@@ -129,13 +151,37 @@ class Session:
     def _step(self, request: Request) -> Call:
         """The call that takes a step, of a valid action in a running episode."""
         action = self._parse_action(request.data)
-        if self._traits.requires_reset:
-            self._episode.require_running()
-        environment, timeout_s = self.environment, request.timeout_s
-        step = environment.step_async if self._traits.is_async else environment.step
+        self._require_episode()
+        timeout_s = request.timeout_s
+        step = self._step_of(self.environment)
         if timeout_s is not None and self._takes_timeout:
             return partial(step, action, timeout_s=timeout_s)
         return partial(step, action)
+
+    def _step_of(self, environment: AnyEnvironment) -> Callable[..., Any]:
+        return environment.step_async if self._traits.is_async else environment.step
+
+    def _require_episode(self) -> None:
+        if self._traits.requires_reset:
+            self._episode.require_running()
+
+    def _turn(self, request: Request) -> Call:
+        """The call that has the agent in the environment take a turn."""
+        if not self._traits.is_harness:
+            raise InvalidRequest(f"{self._spec.name} has no agent of its own to take a turn")
+        self._require_episode()
+        take: Any = self.environment
+        return partial(take.turn_async, request.data.get("message"), emitting(request.emit))
+
+    def _was_called(self, observation: object, binary: bool) -> Reply:
+        if has_run(observation):
+            return self._stepped(observation, binary)
+        return self._listed(observation, binary)
+
+    def _listed(self, observation: object, binary: bool) -> Reply:
+        if not is_observation(observation):
+            raise self._wrong("step", observation)
+        return Reply("observation", pack(observation, binary), binary=binary)
 
     def _stepped(self, observation: object, binary: bool) -> Reply:
         if not is_observation(observation):
@@ -190,9 +236,10 @@ class Session:
         return Reply("state", pack_state(state, binary), binary=binary)
 
     def _failed(self, operation: str, error: Exception) -> EnvironmentFailed:
-        logger.warning(
-            "%s.%s() raised\n%s", self._spec.name, operation, authors_traceback(error).rstrip()
-        )
+        if self._mode is ServerMode.SIMULATION:  # else it is an incident
+            logger.warning(
+                "%s.%s() raised\n%s", self._spec.name, operation, authors_traceback(error).rstrip()
+            )
         return failed(error, operation, tracebacks=self._tracebacks)
 
     def _accepted(self, data: Json) -> Json:
@@ -220,6 +267,14 @@ class Session:
             f"got {type(returned).__name__}{advice}",
             operation=name,
         )
+
+
+def _traits(environment: AnyEnvironment, spec: EnvSpec) -> Traits:
+    """What an instance's own class says of it, and its server of how its tools are called."""
+    own = Traits.of(type(environment))
+    if spec.traits.has_tools and not own.has_tools:
+        return replace(own, has_tools=True, steps_tool_calls=spec.traits.steps_tool_calls)
+    return own
 
 
 def closing(environment: AnyEnvironment) -> Coroutine[Any, Any, None] | None:
