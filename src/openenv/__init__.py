@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     from openenv.env.ndarray import NDArray as NDArray
     from openenv.env.options import Options as Options
     from openenv.env.seeds import Seeds as Seeds
+    from openenv.env.tool_models import CallToolAction as CallToolAction
+    from openenv.env.tool_models import CallToolObservation as CallToolObservation
+    from openenv.env.tool_models import ListToolsAction as ListToolsAction
+    from openenv.env.tool_models import ListToolsObservation as ListToolsObservation
+    from openenv.env.tool_models import Tool as Tool
+    from openenv.env.tool_models import ToolErrorType as ToolErrorType
+    from openenv.env.tools import ToolContext as ToolContext
+    from openenv.env.tools import ToolFailure as ToolFailure
+    from openenv.env.tools import tool as tool
     from openenv.env.transforms import Transform as Transform
     from openenv.in_process import local as local
     from openenv.protocol import errors as errors
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
     from openenv.protocol.errors import ConcurrentCall as ConcurrentCall
     from openenv.protocol.errors import ConfigurationError as ConfigurationError
     from openenv.protocol.errors import ConnectFailed as ConnectFailed
+    from openenv.protocol.errors import ControlClosed as ControlClosed
     from openenv.protocol.errors import EnvironmentFactoryError as EnvironmentFactoryError
     from openenv.protocol.errors import EnvironmentFailed as EnvironmentFailed
     from openenv.protocol.errors import HostCrashed as HostCrashed
@@ -44,6 +54,7 @@ if TYPE_CHECKING:
     from openenv.protocol.errors import MessageTooLarge as MessageTooLarge
     from openenv.protocol.errors import ModeError as ModeError
     from openenv.protocol.errors import NotAvailable as NotAvailable
+    from openenv.protocol.errors import NoTools as NoTools
     from openenv.protocol.errors import NotReady as NotReady
     from openenv.protocol.errors import OpenEnvError as OpenEnvError
     from openenv.protocol.errors import OutOfTurn as OutOfTurn
@@ -71,10 +82,13 @@ _HOMES = {
     "AutoAction": "openenv.catalog.auto",
     "AutoEnv": "openenv.catalog.auto",
     "Backpressure": "openenv.protocol.errors",
+    "CallToolAction": "openenv.env.tool_models",
+    "CallToolObservation": "openenv.env.tool_models",
     "ConcurrencyConfigurationError": "openenv.protocol.errors",
     "ConcurrentCall": "openenv.protocol.errors",
     "ConfigurationError": "openenv.protocol.errors",
     "ConnectFailed": "openenv.protocol.errors",
+    "ControlClosed": "openenv.protocol.errors",
     "EnvClient": "openenv.client.env_client",
     "EnvPool": "openenv.rollout.pool",
     "Environment": "openenv.env.environment",
@@ -86,9 +100,12 @@ _HOMES = {
     "HostCrashed": "openenv.protocol.errors",
     "InvalidRequest": "openenv.protocol.errors",
     "Limits": "openenv.runtime.limits",
+    "ListToolsAction": "openenv.env.tool_models",
+    "ListToolsObservation": "openenv.env.tool_models",
     "MessageTooLarge": "openenv.protocol.errors",
     "ModeError": "openenv.protocol.errors",
     "NDArray": "openenv.env.ndarray",
+    "NoTools": "openenv.protocol.errors",
     "NotAvailable": "openenv.protocol.errors",
     "NotReady": "openenv.protocol.errors",
     "Observation": "openenv.env.models",
@@ -112,6 +129,10 @@ _HOMES = {
     "StepTimeout": "openenv.protocol.errors",
     "SyncEnvClient": "openenv.client.sync_client",
     "TakenOver": "openenv.protocol.errors",
+    "Tool": "openenv.env.tool_models",
+    "ToolContext": "openenv.env.tools",
+    "ToolErrorType": "openenv.env.tool_models",
+    "ToolFailure": "openenv.env.tools",
     "Transform": "openenv.env.transforms",
     "Unauthorized": "openenv.protocol.errors",
     "__version__": "openenv._version",
@@ -123,6 +144,7 @@ _HOMES = {
     "local": "openenv.in_process",
     "needs": "openenv.env.extras",
     "serve": "openenv.server.run",
+    "tool": "openenv.env.tools",
 }
 
 __all__ = [name for name in _HOMES if not name.startswith("_")]

@@ -63,11 +63,13 @@ def _env_server(path: str) -> list[Row]:
         *_pending(path, TASKS, "GetTaskRangeRequest"),
         *_pending(path, WEB, "create_web_interface_app WebInterfaceManager"),
         *_pending(path, WEB, "deserialize_action_with_preprocessing GetEndpointConfig"),
-        *_pending(path, TOOLS, "Tool ToolError ToolErrorType ListToolsAction CallToolAction"),
-        *_pending(path, TOOLS, "ListToolsObservation CallToolObservation WSMCPMessage"),
-        *_pending(path, TOOLS, "WSMCPResponse RESERVED_TOOL_NAMES MCPEnvironment"),
-        *_pending(path, TOOLS, "JsonRpcErrorCode JsonRpcError JsonRpcRequest JsonRpcResponse"),
-        *_pending(path, TOOLS, "McpMethod"),
+        *_at(path, "openenv.env.tool_models", "Tool ToolError ToolErrorType ListToolsAction"),
+        *_at(path, "openenv.env.tool_models", "CallToolAction ListToolsObservation"),
+        *_at(path, "openenv.env.tool_models", "CallToolObservation RESERVED_TOOL_NAMES"),
+        *_at(path, "openenv.protocol.jsonrpc", "JsonRpcErrorCode JsonRpcError JsonRpcRequest"),
+        *_at(path, "openenv.protocol.jsonrpc", "JsonRpcResponse McpMethod WSMCPMessage"),
+        *_at(path, "openenv.protocol.jsonrpc", "WSMCPResponse"),
+        *_pending(path, TOOLS, "MCPEnvironment"),
     ]
 
 

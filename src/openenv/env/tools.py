@@ -134,7 +134,7 @@ def tool(
 
     def decorate(decorated: FunctionT) -> FunctionT:
         target = getattr(decorated, "__func__", decorated)
-        check_name(name or getattr(target, "__name__", ""))
+        check_name(name or str(getattr(target, "__name__", "")))
         setattr(target, _MARK, mark)
         return decorated
 
