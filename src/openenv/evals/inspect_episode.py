@@ -114,9 +114,7 @@ class Episode:
             return seen((await self._step(kwargs)).observation)
 
         description = schema.get("description") or "Takes one action in the environment."
-        return ToolDef(
-            act, ACT, description, tool_params({**schema, "properties": fields})
-        ).as_tool()
+        return ToolDef(act, ACT, description, parameters).as_tool()
 
     async def _step(self, action: Json) -> StepResult[Json]:
         """Takes a step down, or tells the model why there was none."""
