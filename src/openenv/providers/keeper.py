@@ -1,11 +1,12 @@
 """Runs as a program of its own: a server that outlives neither its end nor who asked for it.
 
-    python -I -S keeper.py GRACE_S COMMAND…
+    python -I -S keeper.py GRACE_S[,FD] COMMAND…
 
-The server leads a process group. When this program's input ends, since it was closed or because its
-parent died in whatever way, and also on a signal, the group is asked to end, and killed after a
-grace. What a server started and left, also outside of its group, is killed with it on Linux. The
-exit code is the server's; 128 and the number of the signal that it died of.
+The server reads nothing, or what comes by the descriptor FD. It leads a process group. When this
+program's input ends, since it was closed or because its parent died in whatever way, and also on a
+signal, the group is asked to end, and killed after a grace. What a server started and left, also
+outside of its group, is killed with it on Linux. The exit code is the server's; 128 and the number
+of the signal that it died of.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ PR_SET_CHILD_SUBREAPER = 36
 Code = int
 
 
-def keep(command: list[str], grace_s: float) -> Code:
+def keep(command: list[str], grace_s: float, reads: int = subprocess.DEVNULL) -> Code:
     """Runs a command until it ends or is to end."""
     parent = os.getppid()
     wakened, waking = os.pipe()
@@ -44,7 +45,7 @@ def keep(command: list[str], grace_s: float) -> Code:
         signal.signal(number, note)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
-    server = _start(command)
+    server = _start(command, reads)
     code = _collect(server)
     while code is None and not signals and os.getppid() == parent:
         ready, _, _ = select.select([0, wakened], [], [], LOOK_S)
@@ -56,17 +57,19 @@ def keep(command: list[str], grace_s: float) -> Code:
     return _end(server, code, grace_s)
 
 
-def _start(command: list[str]) -> int:
+def _start(command: list[str], reads: int) -> int:
     """Starts the server, which dies when this program does; its process id."""
     try:
         process = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=reads,
             start_new_session=True,
             preexec_fn=lambda: _prctl(PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509  # one thread
         )
     except OSError as error:
         sys.exit(f"{command[0]} cannot be run: {error.strerror or error}")
+    if reads >= 0:
+        os.close(reads)  # who writes there is to see that the server has ended
     process.returncode = 0  # it is collected here, with all others
     return process.pid
 
@@ -127,4 +130,5 @@ def _prctl(option: int, value: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(keep(sys.argv[2:], float(sys.argv[1])))
+    grace, _, descriptor = sys.argv[1].partition(",")
+    sys.exit(keep(sys.argv[2:], float(grace), int(descriptor or subprocess.DEVNULL)))
