@@ -15,8 +15,10 @@ LIST = {"jsonrpc": "2.0", "method": "tools/list", "id": 1}
     [
         (LIST, -32603, 1),
         (LIST | {"method": "tools/call", "id": "a"}, -32603, "a"),
-        (LIST | {"method": "initialize"}, -32601, 1),
+        (LIST | {"method": "initialize"}, -32602, 1),
         ({"method": "tools/list", "id": 7}, -32600, 7),
+        (LIST | {"method": "initialize", "params": {"protocolVersion": "2025-06-18"}}, -32603, 1),
+        (LIST | {"method": "nope"}, -32601, 1),
         (LIST | {"method": 5}, -32600, 1),
         ({}, -32600, None),
         ([LIST], -32700, None),

@@ -6,10 +6,11 @@ import json
 from enum import Enum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+from pydantic_core import from_json
 from typing_extensions import Self
 
-from openenv.protocol.errors import Json
+from openenv.protocol.errors import Json, ProtocolError
 from openenv.protocol.wire import BaseMessage
 
 RequestId = StrictInt | StrictStr | None
@@ -130,6 +131,77 @@ class JsonRpcResponse(BaseModel):
     def model_dump_json(self, **options: Any) -> str:
         """`model_dump` as JSON."""
         return json.dumps(self.model_dump(**options))
+
+
+class RpcRefusal(ProtocolError):
+    """A request gets an error instead of a result.
+
+    Attributes:
+        error: what the response says.
+        request_id: that of the request, where it could be read.
+    """
+
+    def __init__(
+        self,
+        code: JsonRpcErrorCode | int,
+        message: str,
+        data: Any = None,
+        *,
+        request_id: RequestId = None,
+    ) -> None:
+        super().__init__(message)
+        self.error = JsonRpcError(code=int(code), message=message, data=data)
+        self.request_id = request_id
+
+    def response(self) -> Json:
+        """The response, as plain values."""
+        return JsonRpcResponse(error=self.error, id=self.request_id).model_dump()
+
+
+def read_message(body: str | bytes) -> Json:
+    """The one JSON object in a body or a frame.
+
+    Raises:
+        RpcRefusal: it is no JSON, or no object; several requests at once are not taken.
+    """
+    try:
+        message = from_json(body, allow_inf_nan=False)
+    except (ValueError, TypeError) as error:  # a TypeError: text that is no valid Unicode
+        raise RpcRefusal(JsonRpcErrorCode.PARSE_ERROR, f"Parse error: {error}") from None
+    if not isinstance(message, dict):
+        what = "a batch" if isinstance(message, list) else type(message).__name__
+        raise RpcRefusal(
+            JsonRpcErrorCode.PARSE_ERROR,
+            f"Parse error: expected one request, as a JSON object; got {what}",
+        )
+    return message
+
+
+def read_request(message: Json) -> JsonRpcRequest:
+    """The request in a message.
+
+    Raises:
+        RpcRefusal: it is none; the text names each fault.
+    """
+    try:
+        return JsonRpcRequest.model_validate(message)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False)
+        told = "; ".join(
+            f"{'.'.join(map(str, fault['loc'])) or 'request'}: {fault['msg']}"
+            for fault in faults[:5]
+        )
+        raise RpcRefusal(
+            JsonRpcErrorCode.INVALID_REQUEST,
+            f"Invalid Request: {told}",
+            request_id=request_id(message),
+        ) from None
+
+
+def request_id(message: Json) -> RequestId:
+    """The id that a message tells, if it is one."""
+    told = message.get("id")
+    return told if type(told) in (int, str) else None
 
 
 class WSMCPMessage(BaseMessage):

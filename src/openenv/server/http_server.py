@@ -27,7 +27,7 @@ from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.guard import Guard
 from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
 from openenv.server.info import Card, schemas
-from openenv.server.mcp import mcp_routes
+from openenv.server.mcp.http import McpEndpoint
 from openenv.server.page import Page
 from openenv.server.ws import WebSocketEndpoint
 
@@ -100,6 +100,9 @@ class HTTPEnvServer:
         )
         check_capacity(self.spec, asked)
         self._episodes = HttpEpisodes(self.sessions)
+        self._tools = McpEndpoint(
+            self.sessions, env_name or self.spec.name, alone=self._settings.workers == 1
+        )
 
     @property
     def active_sessions(self) -> int:
@@ -124,6 +127,7 @@ class HTTPEnvServer:
         """Opens nothing more; waits for the running calls, and gives up those that hang."""
         await self.sessions.drain()
         self._episodes.give_up()
+        self._tools.give_up()
 
     def register_routes(self, app: FastAPI, mode: ServerMode | str | None = None) -> None:
         """Adds every route to an application, and closing all sessions to its shutdown.
@@ -145,7 +149,7 @@ class HTTPEnvServer:
         app.add_exception_handler(SessionError, session_error_handler)
         card = Card(self.spec, self.sessions.hosts, self.env_name)
         app.include_router(self._info_routes(card))
-        app.include_router(mcp_routes())
+        app.include_router(self._tools.routes())
         if simulation:
             alone = self._settings.workers == 1
             app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))

@@ -1,0 +1,66 @@
+"""What the roads to tools ask of a session, and of the server for one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from pydantic_core import from_json
+
+from openenv.protocol.errors import Json, SessionError
+from openenv.protocol.messages import Request
+from openenv.runtime.seat import Seat
+from openenv.runtime.sessions import Sessions
+
+
+async def ask(seat: Seat, request: Request) -> Json:
+    """The data of a session's answer; whoever is cancelled while waiting cancels the call.
+
+    Raises:
+        SessionError: it answered with one.
+    """
+    try:
+        reply = await seat.ask(request)
+    except asyncio.CancelledError:
+        seat.cancel_call(request, "its caller cancelled it")
+        raise
+    told: Json = from_json(reply.body)
+    if reply.type == "error":
+        raise SessionError.from_data(told)
+    return told
+
+
+async def begun(sessions: Sessions, session_id: str | None = None) -> Seat:
+    """A new session whose episode has begun, as no agent can begin one.
+
+    It is for its opener alone: neither plain HTTP nor a socket of `/ws` finds it.
+
+    Raises:
+        SessionError: there was no room, or the environment failed.
+    """
+    seat = await sessions.open(session_id, attached=True)
+    try:
+        await ask(seat, Request("reset"))
+    except BaseException:
+        seat.begin_close()
+        raise
+    return seat
+
+
+@asynccontextmanager
+async def visit(sessions: Sessions, *, reset: bool) -> AsyncIterator[Seat]:
+    """A session for as long as the block lasts; its environment is closed when it ends.
+
+    Args:
+        sessions: the server's.
+        reset: begins an episode in it.
+
+    Raises:
+        SessionError: there was no room, or the environment failed.
+    """
+    seat = await (begun(sessions) if reset else sessions.open(attached=True))
+    try:
+        yield seat
+    finally:
+        await seat.close()
