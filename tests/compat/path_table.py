@@ -147,7 +147,18 @@ TABLE: list[Row] = [
         "openenv.server.app",
         "create_app create_fastapi_app",
     ),
-    *_pending("openenv.core.env_server.mcp_types", TOOLS, "Tool CallToolAction ListToolsAction"),
+    *_at(
+        "openenv.core.env_server.mcp_types",
+        "openenv.env.tool_models",
+        "Tool ToolError ToolErrorType ListToolsAction CallToolAction ListToolsObservation "
+        "CallToolObservation RESERVED_TOOL_NAMES",
+    ),
+    *_at(
+        "openenv.core.env_server.mcp_types",
+        "openenv.protocol.jsonrpc",
+        "JsonRpcErrorCode McpMethod JsonRpcError JsonRpcRequest JsonRpcResponse WSMCPMessage "
+        "WSMCPResponse",
+    ),
     *_pending("openenv.core.env_server.mcp_environment", TOOLS, "MCPEnvironment"),
     *_pending(
         "openenv.core.env_server.web_interface",
