@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from pydantic_core import from_json
 from starlette.responses import Response
@@ -19,6 +20,13 @@ PING_S = 15.0
 """How long a stream is silent, at most: proxies close those that say nothing."""
 MAX_EVENTS = 256
 """Reports of progress that may wait for a slow reader; further ones are left out."""
+
+
+_STREAM = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
 
 
 class Progress:
@@ -106,12 +114,11 @@ class Answer(Response):
         return json_response(told, headers=self._extra if "result" in told else {})
 
     async def _stream(self, progress: Progress, send: Send) -> None:
-        head = {"content-type": "text/event-stream", "cache-control": "no-cache, no-transform"}
-        raw = [(name.encode(), value.encode()) for name, value in (head | self._extra).items()]
-        await send({"type": "http.response.start", "status": 200, "headers": raw})
+        await send({"type": "http.response.start", "status": 200, "headers": _STREAM})
         while not self._work.done():
             reporting = asyncio.ensure_future(progress.next())
-            await asyncio.wait([self._work, reporting], return_when=asyncio.FIRST_COMPLETED)
+            either: list[asyncio.Future[Any]] = [self._work, reporting]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if reporting.done():
                 body = reporting.result()
                 await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -118,7 +118,7 @@ class McpEndpoint:
         if request.id is None:
             return self._notice(request, running)
         progress = _progress(request, headers)
-        asked = Asked(request.params, seat, emit=progress and progress.emit)
+        asked = Asked(request.params, seat, emit=progress.emit if progress else None)
         work = self._begin(self._result(request, asked, headers))
         running.add(request.id, work)
         return Answer(work, request.id, unheard=seat is not None, progress=progress)
@@ -171,8 +171,9 @@ def _progress(request: JsonRpcRequest, headers: Headers) -> Progress | None:
     """What a caller is told of a running call, if it wants to be."""
     meta = request.params.get("_meta")
     token = meta.get("progressToken") if isinstance(meta, dict) else None
-    wanted = request.method == "tools/call" and type(token) in (int, str)
-    return Progress(token) if wanted and revisions.accepts_events(headers) else None
+    if request.method != "tools/call" or not revisions.accepts_events(headers):
+        return None
+    return Progress(token) if isinstance(token, int | str) else None
 
 
 def _refused(refusal: RpcRefusal, status: int) -> Response:

@@ -91,7 +91,7 @@ def _outcome(told: Json) -> tuple[Json | None, Json]:
     observation: Json = told["observation"]
     error: Json | None = observation.get("error")
     result: Any = observation.get("result")
-    if error is not None or (isinstance(result, dict) and _RESULT <= result.keys()):
+    if error is not None or (isinstance(result, dict) and result.keys() >= _RESULT):
         return error, result
     return None, rendered(result)
 
