@@ -39,11 +39,19 @@ def drive(flow: Flow[EffectT, ResultT], perform: Callable[[EffectT], object]) ->
 
 
 async def adrive(
-    flow: Flow[EffectT, ResultT], perform: Callable[[EffectT], Awaitable[object]]
+    flow: Flow[EffectT, ResultT],
+    perform: Callable[[EffectT], Awaitable[object]],
+    begun: EffectT | None = None,
 ) -> ResultT:
-    """Runs a flow to its end, awaiting each effect; otherwise as `drive`."""
+    """Runs a flow to its end, awaiting each effect; otherwise as `drive`.
+
+    Args:
+        flow: the flow.
+        perform: gives an effect's value.
+        begun: the effect that a flow which has begun already waits for.
+    """
     try:
-        effect = next(flow)
+        effect = next(flow) if begun is None else begun
         while True:
             try:
                 value = await perform(effect)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 TOOLS = "tools over MCP are not built yet"
 TASKS = "the task API is not built yet"
 WEB = "there is no web interface yet"
-RUBRICS = "rubrics are not built yet"
 HARNESS = "harnesses and collection are not built yet"
 LLM = "clients of language models are not built yet"
 PACKAGES = "this environment package is not written yet"
@@ -36,6 +35,30 @@ def _at(path: str, home: str, names: str) -> list[Row]:
 
 def _pending(path: str, why: str, names: str) -> list[Row]:
     return [Row(path, name, None, why) for name in names.split()]
+
+
+def _containers(path: str) -> list[Row]:
+    return _at(
+        path,
+        "openenv.rubrics.containers",
+        "Sequential Gate WeightedSum RubricList RubricDict",
+    )
+
+
+def _trajectories(path: str) -> list[Row]:
+    return _at(
+        path,
+        "openenv.rubrics.trajectory",
+        "TrajectoryRubric ExponentialDiscountingTrajectoryRubric",
+    )
+
+
+def _rubrics(path: str) -> list[Row]:
+    return [
+        *_at(path, "openenv.rubrics.base", "Rubric"),
+        *_containers(path),
+        *_trajectories(path),
+    ]
 
 
 def _env_server(path: str) -> list[Row]:
@@ -190,7 +213,10 @@ TABLE: list[Row] = [
     *_at(
         "openenv.core.containers.runtime.uv_provider", "openenv.providers.peer", "RuntimeProvider"
     ),
-    *_pending("openenv.core.rubrics", RUBRICS, "Rubric"),
+    *_rubrics("openenv.core.rubrics"),
+    *_at("openenv.core.rubrics.base", "openenv.rubrics.base", "Rubric"),
+    *_containers("openenv.core.rubrics.containers"),
+    *_trajectories("openenv.core.rubrics.trajectory"),
     *_at("openenv.core.evals", "openenv.evals.harness", "EvalHarness"),
     *_at("openenv.core.evals", "openenv.evals.models", "EvalConfig EvalResult"),
     *_at("openenv.core.evals", "openenv.evals.inspect_harness", "InspectAIHarness"),

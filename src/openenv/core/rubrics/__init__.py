@@ -1,0 +1,16 @@
+"""Rubrics by their published names."""
+
+from openenv.rubrics.base import Rubric
+from openenv.rubrics.containers import Gate, RubricDict, RubricList, Sequential, WeightedSum
+from openenv.rubrics.trajectory import ExponentialDiscountingTrajectoryRubric, TrajectoryRubric
+
+__all__ = [
+    "ExponentialDiscountingTrajectoryRubric",
+    "Gate",
+    "Rubric",
+    "RubricDict",
+    "RubricList",
+    "Sequential",
+    "TrajectoryRubric",
+    "WeightedSum",
+]

@@ -1,0 +1,5 @@
+"""What a rubric is."""
+
+from openenv.rubrics.base import Rubric
+
+__all__ = ["Rubric"]

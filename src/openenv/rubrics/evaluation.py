@@ -1,0 +1,156 @@
+"""Which rubric calls which: how a failure finds its name, and a score its parts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections import Counter
+from collections.abc import Awaitable, Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from openenv.rubrics.score import Failure, Score
+
+if TYPE_CHECKING:
+    from openenv.rubrics.base import Rubric
+
+logger = logging.getLogger("openenv.rubrics")
+
+_open: ContextVar[Trace | None] = ContextVar("openenv_rubric_trace", default=None)
+
+
+class Trace:
+    """The rubrics that are called while it is open, in their order.
+
+    It is open in its own task and in those that are begun there, and in no other thread, but for
+    `asyncio.to_thread`'s.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[Evaluation] = []
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Rubrics called here are its own."""
+        token = _open.set(self)
+        try:
+            yield
+        finally:
+            _open.reset(token)
+
+
+class Evaluation(Trace):
+    """One call of a rubric, known to the trace that it happens in."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        super().__init__()
+        self.score: Score | None = None
+        self._rubric = rubric
+        outer = _open.get()
+        if outer is not None:
+            outer.calls.append(self)
+
+    def forward(self, action: Any, observation: Any) -> object:
+        """What the rubric's own `forward` gives."""
+        with self.open():
+            return self._rubric.forward(action, observation)
+
+    def given(self, result: object) -> Score:
+        """The score that a result of `forward` is.
+
+        Raises:
+            TypeError: it is no number.
+            ValueError: it is not finite.
+        """
+        if isinstance(result, Score) and result.failure is not None:
+            own = Failure((), self._kind, result.failure.error, result.failure.message)
+            return self._made(math.nan, self._blamed() or own)
+        return self._made(number(result), self._blamed())
+
+    def failed(self, error: Exception) -> Score:
+        """The score after an exception. It is the child's failure, if one of them has failed."""
+        blamed = self._blamed()
+        if blamed is None:
+            logger.warning("%s gave no score", self._kind, exc_info=error)
+            blamed = Failure((), self._kind, type(error).__name__, str(error))
+        return self._made(math.nan, blamed)
+
+    @property
+    def _kind(self) -> str:
+        return type(self._rubric).__name__
+
+    def _made(self, value: float, failure: Failure | None) -> Score:
+        details = {name: getattr(self._rubric, name) for name in self._rubric.EXPLAINED}
+        children = self._children() if self.calls else {}
+        self.score = Score(
+            value, rubric=self._kind, failure=failure, children=children, details=details
+        )
+        return self.score
+
+    def _blamed(self) -> Failure | None:
+        """The failure of the first child that has no score, seen from here."""
+        for call in self.calls:
+            if call.score is not None and call.score.counts_as_failed:
+                failure = call.score.failure
+                return failure and failure.below(self._names().get(id(call._rubric), call._kind))
+        return None
+
+    def _children(self) -> dict[str, Score]:
+        """The scores of its children by name; a second one of the same name is `name#2`."""
+        names, times = self._names(), Counter[str]()
+        found: dict[str, Score] = {}
+        for call in self.calls:
+            if call.score is not None:
+                name = names.get(id(call._rubric), call._kind)
+                times[name] += 1
+                found[name if times[name] == 1 else f"{name}#{times[name]}"] = call.score
+        return found
+
+    def _names(self) -> dict[int, str]:
+        return {id(child): name for name, child in self._rubric.named_children()}
+
+    async def within_limit(self, pending: Awaitable[object]) -> object:
+        """What an async `forward` gives.
+
+        Raises:
+            TimeoutError: the rubric's time is up.
+        """
+        limit = self._rubric.timeout_s
+        with self.open():
+            try:
+                return await asyncio.wait_for(pending, limit)
+            except asyncio.TimeoutError as error:
+                if error.args:  # the rubric's own
+                    raise
+                raise TimeoutError(f"no score within {limit:g} s") from None
+
+
+@dataclass(frozen=True)
+class Limited:
+    """Awaits what an async `forward` gave; nothing is begun before."""
+
+    evaluation: Evaluation
+    pending: Awaitable[object]
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        """Its value."""
+        return self.evaluation.within_limit(self.pending).__await__()
+
+
+def number(result: object) -> float:
+    """A rubric's result as a float.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is not finite.
+    """
+    if not hasattr(type(result), "__float__") and not hasattr(type(result), "__index__"):
+        advice = "; is a `return` missing?" if result is None else ""
+        raise TypeError(f"a score is a number, got {type(result).__name__}{advice}")
+    value = float(result)  # type: ignore[arg-type]  # its class says that it can be one
+    if not math.isfinite(value):
+        raise ValueError(f"a score is a finite number, got {value}")
+    return value

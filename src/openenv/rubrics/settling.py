@@ -1,0 +1,74 @@
+"""Flows over the results of rubrics: at once where nothing awaits, else to be awaited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine, Sequence
+from functools import partial
+from typing import Any, TypeGuard, TypeVar
+
+from openenv._flow import Flow, adrive
+from openenv.rubrics.score import Score
+
+ResultT = TypeVar("ResultT")
+
+Effect = Sequence[object]
+"""Results of calls, of which some may have to be awaited; the flow is sent the values of all."""
+
+
+def settle(
+    flow: Flow[Effect, ResultT], parallel: int = 1
+) -> ResultT | Coroutine[Any, Any, ResultT]:
+    """Runs a flow, at once up to the first effect with something to await.
+
+    Args:
+        flow: what yields effects.
+        parallel: how many results of one effect are awaited at a time.
+
+    Returns:
+        the flow's result; or a coroutine that goes on from there.
+    """
+    try:
+        effect = next(flow)
+        while not any(map(is_pending, effect)):
+            effect = flow.send(effect)
+    except StopIteration as stop:
+        result: ResultT = stop.value
+        return result
+    return adrive(flow, partial(gathered, parallel=parallel), effect)
+
+
+def is_pending(value: object) -> TypeGuard[Awaitable[object]]:
+    """Whether a value has to be awaited; a score may be, and does not have to."""
+    return hasattr(type(value), "__await__") and not isinstance(value, Score)
+
+
+async def gathered(effect: Effect, parallel: int) -> list[object]:
+    """The values of an effect, in its order, those to be awaited in parallel."""
+    pending = [value for value in effect if is_pending(value)]
+    values = iter([await pending[0]] if len(pending) == 1 else await _together(pending, parallel))
+    return [next(values) if is_pending(value) else value for value in effect]
+
+
+async def _together(pending: Sequence[Awaitable[object]], parallel: int) -> list[object]:
+    turns = asyncio.Semaphore(parallel)
+
+    async def in_turn(one: Awaitable[object]) -> object:
+        async with turns:
+            return await one
+
+    tasks = [asyncio.ensure_future(in_turn(one)) for one in pending]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:  # a cancelled one may clean up, and one whose turn never came is given up
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for one in pending:
+            give_up(one)
+
+
+def give_up(value: object) -> None:
+    """Closes a coroutine that nobody will await; anything else is left alone."""
+    if isinstance(value, Coroutine):
+        value.close()
