@@ -182,7 +182,11 @@ TABLE: list[Row] = [
         "JsonRpcErrorCode McpMethod JsonRpcError JsonRpcRequest JsonRpcResponse WSMCPMessage "
         "WSMCPResponse",
     ),
-    *_pending("openenv.core.env_server.mcp_environment", TOOLS, "MCPEnvironment"),
+    *_at(
+        "openenv.core.env_server.mcp_environment",
+        "openenv.env.mcp_environment",
+        "MCPEnvironment MCP_TOOL_CALL_TIMEOUT VALID_MODES get_server_tools",
+    ),
     *_pending(
         "openenv.core.env_server.web_interface",
         WEB,

@@ -1,0 +1,139 @@
+"""OwnLoop: an event loop in a thread of its own, which keeps nobody waiting but who asks it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+from typing import Any, TypeVar
+
+ResultT = TypeVar("ResultT")
+
+PATIENCE_S = 5.0
+"""How long what still runs may take to end when the loop is closed."""
+
+
+class OwnLoop:
+    """Runs coroutines of any thread. Its thread begins with the first of them.
+
+    A coroutine that blocks its thread holds up the others, and nobody else: callers give up
+    waiting when they like, and `close` does after five seconds.
+
+    Args:
+        name: of the thread.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._beginning = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_closed = False
+
+    def run(
+        self, coroutine: Coroutine[Any, Any, ResultT], timeout_s: float | None = None
+    ) -> ResultT:
+        """Its result, waited for.
+
+        Args:
+            coroutine: what to run.
+            timeout_s: seconds to wait, without end by default.
+
+        Raises:
+            RuntimeError: the loop is closed, or it is the loop's own thread that would wait.
+            TimeoutError: the time is over; the coroutine is cancelled.
+        """
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            raise RuntimeError("a blocking call inside an async tool waits for itself; await it")
+        future = self._submit(coroutine)
+        try:
+            return future.result(timeout_s)
+        except FutureTimeoutError:
+            if future.done():
+                raise
+            raise TimeoutError(f"no answer within {timeout_s:g} s") from None
+        finally:
+            future.cancel()  # of no effect unless the wait was given up
+
+    async def awaited(self, coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
+        """Its result. Cancelling the wait cancels the coroutine.
+
+        Raises:
+            RuntimeError: the loop is closed.
+        """
+        if asyncio.get_running_loop() is self._loop:
+            return await coroutine
+        return await asyncio.wrap_future(self._submit(coroutine))
+
+    def close(self, farewell: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
+        """Ends what runs, and the thread. Twice is as good as once.
+
+        Args:
+            farewell: what is to run at last.
+        """
+        with self._beginning:
+            self._is_closed, was_closed = True, self._is_closed
+            loop, thread = self._loop, self._thread
+        if was_closed or loop is None or thread is None:
+            return
+        ending = asyncio.run_coroutine_threadsafe(_end(farewell), loop)
+        with suppress(FutureTimeoutError):  # it is blocked: the thread ends when that returns
+            ending.result(PATIENCE_S)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(PATIENCE_S if ending.done() else 0)
+
+    def _submit(self, coroutine: Coroutine[Any, Any, ResultT]) -> Future[ResultT]:
+        with self._beginning:
+            if self._is_closed:
+                coroutine.close()
+                raise RuntimeError("this environment is closed")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_serve, args=(self._loop,), name=self._name, daemon=True
+                )
+                self._thread.start()
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    loop.run_forever()
+    loop.close()
+
+
+async def _end(farewell: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
+    own = asyncio.current_task()
+    if farewell is not None:
+        await asyncio.wait([asyncio.ensure_future(farewell())], timeout=PATIENCE_S / 2)
+    left = asyncio.all_tasks() - {own}
+    for task in left:
+        task.cancel()
+    if left:
+        await asyncio.wait(left, timeout=PATIENCE_S / 4)
+
+
+async def in_thread(call: Callable[[], ResultT]) -> ResultT:
+    """What a blocking call gives, made in a thread of its own.
+
+    A call that never returns keeps that thread and nothing else: not even Python's end.
+    """
+    future: Future[ResultT] = Future()
+
+    def work() -> None:
+        try:
+            result = call()
+        except BaseException as error:  # noqa: BLE001  # handed to whoever waits
+            if not future.cancelled():
+                future.set_exception(error)
+        else:
+            if not future.cancelled():
+                future.set_result(result)
+
+    future.set_running_or_notify_cancel()
+    threading.Thread(target=work, name="openenv-tool", daemon=True).start()
+    return await asyncio.wrap_future(future)
