@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from openenv.protocol.errors import InvalidRequest, SessionError
 from openenv.protocol.messages import Reply, error_reply, parse_request
 from openenv.runtime.seat import Seat
+from openenv.server.mcp import frames
+from openenv.server.mcp.methods import OpenEnvMethods
 
 Frame = str | bytes
 MAX_BACKLOG = 16
@@ -21,14 +24,22 @@ class Conversation:
     Args:
         emit: sends a frame.
         hold: stops (`True`) or goes on (`False`) reading from the client.
+        tools: what answers `mcp` frames.
 
     Attributes:
         over: done when there is nothing more to say.
     """
 
-    def __init__(self, emit: Callable[[str], None], hold: Callable[[bool], None]) -> None:
+    def __init__(
+        self,
+        emit: Callable[[str], None],
+        hold: Callable[[bool], None],
+        tools: OpenEnvMethods,
+    ) -> None:
         self._emit = emit
         self._hold = hold
+        self._tools = tools
+        self._asking: asyncio.Task[Reply] | None = None
         self._seat: Seat | None = None
         self._busy = False
         self._choked = False
@@ -73,8 +84,20 @@ class Conversation:
         if request.op == "close":
             return self._finish()
         self._busy = True
-        seat.serve(request, self._say_and_go_on)
+        if request.op == "mcp":
+            self._ask(frames.answer(self._tools, seat, request.data))
+        else:
+            seat.serve(request, self._say_and_go_on)
         return None
+
+    def _ask(self, asking: Coroutine[Any, Any, Reply]) -> None:
+        self._asking = asyncio.ensure_future(asking)
+        self._asking.add_done_callback(self._asked)
+
+    def _asked(self, asking: asyncio.Future[Reply]) -> None:
+        self._asking = None
+        if not asking.cancelled():
+            self._say_and_go_on(asking.result())
 
     def _say_and_go_on(self, reply: Reply) -> None:
         self._busy = False
@@ -98,6 +121,8 @@ class Conversation:
 
     def _finish(self) -> None:
         self._backlog.clear()
+        if self._asking is not None:
+            self._asking.cancel()
         if not self.over.done():
             self.over.set_result(None)
 

@@ -150,10 +150,11 @@ class HTTPEnvServer:
         card = Card(self.spec, self.sessions.hosts, self.env_name)
         app.include_router(self._info_routes(card))
         app.include_router(self._tools.routes())
+        app.router.routes.append(WebSocketRoute("/mcp", self._tools.socket()))
         if simulation:
             alone = self._settings.workers == 1
             app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))
-            socket = WebSocketEndpoint(self.sessions, v2=self._settings.v2)
+            socket = WebSocketEndpoint(self.sessions, self._tools.openenv, v2=self._settings.v2)
             app.router.routes.append(WebSocketRoute("/ws", socket))
             app.router.default = Page(app.router.default, card)
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Coroutine
-from typing import Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Protocol, TypeVar
 from urllib.parse import parse_qs
 
 from openenv.protocol.envelope import Encoding, Frame
 from openenv.protocol.errors import SessionError
-from openenv.protocol.messages import error_reply
+from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
 from openenv.server.asgi import Event, Receive, Scope, Send
 from openenv.server.channels import Channels
 from openenv.server.conversation import Conversation
+from openenv.server.mcp.methods import OpenEnvMethods
 
+Connection = tuple[Scope, Receive, Send]
+Leave = Callable[[Seat], Awaitable[None]]
 DIRECT = "openenv.direct"
 """The scope's extension under which our own server offers a `Carrier` without ASGI's detours."""
 
@@ -46,66 +50,145 @@ class Carrier(Protocol):
         """Closes the socket normally, after what was sent."""
 
 
+class SessionTalk(Talk, Protocol):
+    """What is said on a socket that is one session."""
+
+    @property
+    def over(self) -> asyncio.Future[None]:
+        """Done when there is nothing more to say."""
+
+    def begin(self, seat: Seat) -> None:
+        """The session is there."""
+
+    def cut_off(self, error: SessionError) -> None:
+        """Tells the client that there is no session (any more), and says no more."""
+
+
+TalkT = TypeVar("TalkT", bound=Talk)
+
+
 class WebSocketEndpoint:
     """The ASGI application behind `/ws`.
 
     The socket is always accepted. A client that offers v2 as a subprotocol opens its sessions
     itself. In v1 whatever stands in the way of the one session is told in one `error` frame, then
-    the socket is closed normally; the query `?wait_s=30` queues for a slot.
+    the socket is closed normally; the query `?wait_s=30` queues for a slot, and `?session_id=`
+    attaches the socket to a session that was made over `/mcp`, which outlives it.
 
     Args:
         sessions: the server's.
+        tools: what answers `mcp` frames.
         v2: whether v2 is spoken with those who offer it.
     """
 
-    def __init__(self, sessions: Sessions, *, v2: bool = True) -> None:
+    def __init__(self, sessions: Sessions, tools: OpenEnvMethods, *, v2: bool = True) -> None:
         self._sessions = sessions
+        self._tools = tools
         self._v2 = v2
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one connection until either side ends it."""
-        await receive()
-        offered = scope.get("extensions", {}).get(DIRECT)
-        carrier: Carrier = AsgiCarrier(receive, send) if offered is None else offered(receive, send)
-        encoding = Encoding.chosen(scope.get("subprotocols", [])) if self._v2 else None
-        talk: Channels | Conversation = (
-            Conversation(carrier.emit, carrier.hold)
-            if encoding is None
-            else Channels(self._sessions, encoding, carrier.emit, carrier.hold)
-        )
-        client = asyncio.ensure_future(carrier.carry(talk))
-        try:
-            await send(_accept(encoding))
-            if isinstance(talk, Channels):
-                await _until_left(talk, client)
-            else:
-                await self._converse(talk, client, _wait_s(scope))
-        except SessionError as error:
-            carrier.emit(error_reply(error).frame())
-        except OSError:  # the client may leave at any time
-            pass
-        finally:
-            await carrier.end()
-            client.cancel()
+        query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+        wanted = query.get("session_id", [None])[0]
+        one_session = wanted is not None or not self._v2
+        encoding = None if one_session else Encoding.chosen(scope.get("subprotocols", []))
+        if encoding is not None:
+            await self._carry_many(encoding, (scope, receive, send))
+        elif wanted is not None:
+            await self._carry_one(self._attached(wanted), let_go, (scope, receive, send))
+        else:
+            opening = self._sessions.open(wait_s=_wait_s(query), attached=True)
+            await self._carry_one(opening, Seat.close, (scope, receive, send))
 
-    async def _converse(
-        self, conversation: Conversation, client: asyncio.Future[None], wait_s: float
+    async def _carry_many(self, encoding: Encoding, connection: Connection) -> None:
+        def channels(carrier: Carrier) -> Channels:
+            return Channels(self._sessions, encoding, carrier.emit, carrier.hold)
+
+        async with accepted(connection, channels, encoding.value) as (talk, client):
+            await _until_left(talk, client)
+
+    async def _carry_one(
+        self, opening: Coroutine[Any, Any, Seat], leave: Leave, connection: Connection
     ) -> None:
-        opening = asyncio.ensure_future(self._sessions.open(wait_s=wait_s, attached=True))
-        client.add_done_callback(lambda _: opening.cancel())
-        try:
-            seat = await opening
-        except asyncio.CancelledError:
-            if opening.done() and not opening.cancelled() and opening.exception() is None:
-                await opening.result().close()
-            if client.done():  # it left before there was a session for it
-                return
-            raise
-        try:
-            conversation.begin(seat)
-            await asyncio.wait([conversation.over, client], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await seat.close()
+        def conversation(carrier: Carrier) -> Conversation:
+            return Conversation(carrier.emit, carrier.hold, self._tools)
+
+        async with accepted(connection, conversation) as (talk, client):
+            await converse(talk, client, opening, leave)
+
+    async def _attached(self, session_id: str) -> Seat:
+        return self._sessions.attach(session_id)
+
+
+@asynccontextmanager
+async def accepted(
+    connection: Connection, talk_on: Callable[[Carrier], TalkT], subprotocol: str | None = None
+) -> AsyncIterator[tuple[TalkT, asyncio.Future[None]]]:
+    """An accepted socket, closed normally when the block ends.
+
+    Args:
+        connection: the ASGI connection.
+        talk_on: begins the talk on the socket.
+        subprotocol: the one of the client's offers that is spoken.
+
+    Yields:
+        The talk, and what ends when the client leaves.
+    """
+    scope, receive, send = connection
+    await receive()
+    offered = scope.get("extensions", {}).get(DIRECT)
+    carrier: Carrier = AsgiCarrier(receive, send) if offered is None else offered(receive, send)
+    talk = talk_on(carrier)
+    client = asyncio.ensure_future(carrier.carry(talk))
+    accept: Event = {"type": "websocket.accept"}
+    try:
+        await send(accept if subprotocol is None else accept | {"subprotocol": subprotocol})
+        yield talk, client
+    except OSError:  # the client may leave at any time
+        pass
+    finally:
+        await carrier.end()
+        client.cancel()
+
+
+async def converse(
+    talk: SessionTalk,
+    client: asyncio.Future[None],
+    opening: Coroutine[Any, Any, Seat],
+    leave: Leave,
+) -> None:
+    """Opens a session for a talk, and leaves it when the talk is over or the client has left."""
+    try:
+        seat = await _opened(client, asyncio.ensure_future(opening))
+    except SessionError as error:
+        return talk.cut_off(error)
+    if seat is None:
+        return None
+    try:
+        talk.begin(seat)
+        await asyncio.wait([talk.over, client], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await leave(seat)
+    return None
+
+
+async def let_go(seat: Seat) -> None:
+    """Leaves a session that may outlive its socket."""
+    if not seat.detach():
+        await seat.close()
+
+
+async def _opened(client: asyncio.Future[None], opening: asyncio.Future[Seat]) -> Seat | None:
+    """The session, or nothing if the client left before there was one for it."""
+    client.add_done_callback(lambda _: opening.cancel())
+    try:
+        return await opening
+    except asyncio.CancelledError:
+        if opening.done() and not opening.cancelled() and opening.exception() is None:
+            await opening.result().close()
+        if client.done():
+            return None
+        raise
 
 
 async def _until_left(channels: Channels, client: asyncio.Future[None]) -> None:
@@ -113,13 +196,6 @@ async def _until_left(channels: Channels, client: asyncio.Future[None]) -> None:
         await asyncio.wait([client])
     finally:
         await channels.leave()
-
-
-def _accept(encoding: Encoding | None) -> Event:
-    accept: Event = {"type": "websocket.accept"}
-    if encoding is not None:
-        accept["subprotocol"] = encoding.value
-    return accept
 
 
 class AsgiCarrier:
@@ -180,9 +256,8 @@ class AsgiCarrier:
             self.hold(False)
 
 
-def _wait_s(scope: Scope) -> float:
+def _wait_s(query: Mapping[str, list[str]]) -> float:
     """The seconds that a client is ready to queue, from `?wait_s=`; 0 if it does not say."""
-    query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
     try:
         wait_s = float(query.get("wait_s", ["0"])[0])
     except ValueError:

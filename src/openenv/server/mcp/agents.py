@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from openenv._version import __version__
 from openenv.protocol.errors import Json, SessionNotFoundError
-from openenv.protocol.jsonrpc import JsonRpcErrorCode, McpMethod, RequestId, RpcRefusal
+from openenv.protocol.jsonrpc import (
+    JsonRpcErrorCode,
+    JsonRpcRequest,
+    McpMethod,
+    RequestId,
+    RpcRefusal,
+)
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
 from openenv.server.mcp.asking import begun
@@ -23,40 +28,51 @@ CAPABILITIES: Json = {"tools": {"listChanged": False}}
 Work = asyncio.Future[Any]
 
 
-@dataclass
 class Running:
-    """The unanswered requests of one session, by their ids; it bounds and cancels them."""
+    """The unanswered requests of one session, which may be cancelled by their ids."""
 
-    works: dict[RequestId, Work] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._works: set[Work] = set()
+        self._by_id: dict[RequestId, Work] = {}
 
-    def add(self, request_id: RequestId, work: Work) -> None:
-        """Keeps a request's work until it is done.
+    def __len__(self) -> int:
+        return len(self._works)
+
+    def require_room(self) -> None:
+        """Refuses one more request than may wait.
 
         Raises:
-            RpcRefusal: there are too many, or its id is another's.
+            RpcRefusal: there are as many.
         """
-        why = None
-        if request_id in self.works:
-            why = f"the request {request_id!r} is still running; give each an id of its own"
-        elif len(self.works) >= MAX_CALLS:
-            why = f"{MAX_CALLS} requests of this session wait for their answers; ask again later"
-        if why is not None:
-            work.cancel()
-            raise RpcRefusal(JsonRpcErrorCode.INVALID_REQUEST, why)
-        self.works[request_id] = work
-        work.add_done_callback(lambda _: self.works.pop(request_id, None))
+        if len(self._works) >= MAX_CALLS:
+            raise RpcRefusal(
+                JsonRpcErrorCode.SERVER_ERROR,
+                f"{MAX_CALLS} requests of this session wait for their answers; ask again later",
+            )
+
+    def keep(self, request_id: RequestId, work: Work) -> None:
+        """Keeps a request's work until it is done."""
+        self._works.add(work)
+        self._by_id[request_id] = work
+        work.add_done_callback(lambda _: self._drop(request_id, work))
+
+    def cancel_named(self, notice: JsonRpcRequest) -> None:
+        """Obeys `notifications/cancelled`; what is answered already, or unknown, stays so."""
+        request_id = notice.params.get("requestId")
+        if notice.method == "notifications/cancelled" and isinstance(request_id, int | str):
+            work = self._by_id.get(request_id)
+            if work is not None:
+                work.cancel()
 
     def cancel_all(self) -> None:
         """Cancels every request."""
-        for work in list(self.works.values()):
+        for work in list(self._works):
             work.cancel()
 
-    def cancel(self, params: Json) -> None:
-        """Obeys `notifications/cancelled`; what is answered already, or unknown, stays so."""
-        request_id = params.get("requestId")
-        work = self.works.get(request_id) if isinstance(request_id, int | str) else None
-        if work is not None:
-            work.cancel()
+    def _drop(self, request_id: RequestId, work: Work) -> None:
+        self._works.discard(work)
+        if self._by_id.get(request_id) is work:
+            del self._by_id[request_id]
 
 
 class Agents:

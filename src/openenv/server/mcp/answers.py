@@ -9,9 +9,16 @@ from typing import Any
 
 from pydantic_core import from_json
 from starlette.responses import Response
+from typing_extensions import Self
 
 from openenv.protocol.errors import Json
-from openenv.protocol.jsonrpc import JsonRpcErrorCode, RequestId, RpcRefusal
+from openenv.protocol.jsonrpc import (
+    JsonRpcErrorCode,
+    JsonRpcRequest,
+    McpMethod,
+    RequestId,
+    RpcRefusal,
+)
 from openenv.protocol.values import encode
 from openenv.server.asgi import Receive, Scope, Send
 
@@ -40,16 +47,27 @@ class Progress:
         self._token = token
         self._events: asyncio.Queue[bytes] = asyncio.Queue(MAX_EVENTS)
 
-    def emit(self, report: bytes) -> None:
-        """Takes a report as JSON: `progress`, `total`, `message`."""
+    @classmethod
+    def asked_for(cls, request: JsonRpcRequest) -> Self | None:
+        """Reports for who called a tool and wants them, by a `progressToken`."""
+        meta = request.params.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        wanted = request.method == McpMethod.TOOLS_CALL and isinstance(token, int | str)
+        return cls(token) if wanted else None
+
+    def notice(self, report: bytes) -> Json:
+        """The notification of a report, which is JSON: `progress`, `total`, `message`."""
         told = {name: value for name, value in from_json(report).items() if value is not None}
-        notice = {
+        return {
             "jsonrpc": "2.0",
             "method": "notifications/progress",
             "params": {"progressToken": self._token, **told},
         }
+
+    def emit(self, report: bytes) -> None:
+        """Takes a report for the stream."""
         with suppress(asyncio.QueueFull):
-            self._events.put_nowait(event(notice))
+            self._events.put_nowait(event(self.notice(report)))
 
     async def next(self) -> bytes:
         """The next report as an event; nothing for long is a comment that keeps the stream open."""

@@ -25,6 +25,7 @@ from openenv.server.mcp.agents import Agents, McpMethods, Running
 from openenv.server.mcp.answers import Answer, Progress, Work, json_response
 from openenv.server.mcp.methods import Asked, OpenEnvMethods, respond
 from openenv.server.mcp.revisions import SESSION, Headers
+from openenv.server.mcp.socket import McpSocket
 
 _CACHEABLE = ("server/discover", "tools/list")
 
@@ -36,11 +37,15 @@ class McpEndpoint:
         sessions: the server's.
         name: the environment's.
         alone: no other process shares the port, so that a session is found again.
+
+    Attributes:
+        openenv: the methods of OpenEnv's own convention.
     """
 
     def __init__(self, sessions: Sessions, name: str, *, alone: bool = True) -> None:
-        self._openenv = OpenEnvMethods(sessions, alone=alone)
+        self.openenv = OpenEnvMethods(sessions, alone=alone)
         self._mcp = McpMethods(sessions, name, alone=alone)
+        self._sessions = sessions
         self._agents = Agents(sessions)
         self._works: set[Work] = set()
 
@@ -50,6 +55,10 @@ class McpEndpoint:
         router.post("/mcp", response_model=None)(self.post)
         router.delete("/mcp", response_model=None, status_code=204)(self.delete)
         return router
+
+    def socket(self) -> McpSocket:
+        """The application behind `WS /mcp`."""
+        return McpSocket(self._sessions, self.openenv, self._mcp)
 
     def give_up(self) -> None:
         """Waits no longer for calls that hang; their callers are told that the server ends."""
@@ -92,7 +101,7 @@ class McpEndpoint:
             request = read_request(message)
         except RpcRefusal as refusal:
             return _refused(refusal, 200)
-        table = self._openenv.table
+        table = self.openenv.table
         if request.method not in table and "id" not in message:
             return Response(status_code=202)
         keeps = request.params.get("session_id") is not None
@@ -117,10 +126,11 @@ class McpEndpoint:
             seat.touch()
         if request.id is None:
             return self._notice(request, running)
-        progress = _progress(request, headers)
+        running.require_room()
+        progress = Progress.asked_for(request) if revisions.accepts_events(headers) else None
         asked = Asked(request.params, seat, emit=progress.emit if progress else None)
         work = self._begin(self._result(request, asked, headers))
-        running.add(request.id, work)
+        running.keep(request.id, work)
         return Answer(work, request.id, unheard=seat is not None, progress=progress)
 
     def _initialize(self, request: JsonRpcRequest, headers: Headers) -> Response:
@@ -148,8 +158,7 @@ class McpEndpoint:
         """Takes what needs no answer."""
         if request.method in self._mcp.table:
             raise _no_id(request)
-        if request.method == "notifications/cancelled":
-            running.cancel(request.params)
+        running.cancel_named(request)
         return Response(status_code=202)
 
     async def _result(self, request: JsonRpcRequest, asked: Asked, headers: Headers) -> Json:
@@ -165,15 +174,6 @@ class McpEndpoint:
         self._works.add(begun)
         begun.add_done_callback(self._works.discard)
         return begun
-
-
-def _progress(request: JsonRpcRequest, headers: Headers) -> Progress | None:
-    """What a caller is told of a running call, if it wants to be."""
-    meta = request.params.get("_meta")
-    token = meta.get("progressToken") if isinstance(meta, dict) else None
-    if request.method != "tools/call" or not revisions.accepts_events(headers):
-        return None
-    return Progress(token) if isinstance(token, int | str) else None
 
 
 def _refused(refusal: RpcRefusal, status: int) -> Response:
