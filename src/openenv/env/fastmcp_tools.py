@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
+from anyio import BrokenResourceError, ClosedResourceError
 from fastmcp import Client
 from fastmcp.exceptions import NotFoundError
 from fastmcp.exceptions import ToolError as FastMCPToolError
@@ -35,6 +36,7 @@ class FastMCPTools:
     """
 
     def __init__(self, server: Any) -> None:
+        self._server = server
         self._witness = Witness.of(server)
         self._client: Any = Client(server)
         self._connecting = asyncio.Lock()
@@ -80,6 +82,9 @@ class FastMCPTools:
                 progress_handler=report,
                 meta={CALL: number},
             )
+        except (BrokenResourceError, ClosedResourceError) as error:
+            self._client = Client(self._server)
+            raise _unreachable(name, error) from error
         finally:
             raised = self._witness.take(number)
         if raised is not None:
@@ -220,16 +225,20 @@ def _as_failure(name: str, error: BaseException, *, is_far: bool) -> Exception:
         return ToolFailure(f"unknown tool {name!r}", ToolErrorType.TOOL_NOT_FOUND)
     cause = _cause(error)
     if is_far and (cause is not None or not isinstance(error, FastMCPToolError)):
-        kind = type(cause or error).__name__
-        return ToolFailure(
-            f"the server of tool {name!r} is out of reach ({kind})", ToolErrorType.TRANSPORT_ERROR
-        )
+        return _unreachable(name, cause or error)
     if isinstance(error, FastMCPToolError) and cause is None:
         return ToolFailure(text_of(error))
     raised = cause or error
     if isinstance(raised, Exception):
         return raised
     return RuntimeError(f"{type(raised).__name__}: {text_of(raised)}")
+
+
+def _unreachable(name: str, error: BaseException) -> ToolFailure:
+    return ToolFailure(
+        f"the server of tool {name!r} is out of reach ({type(error).__name__})",
+        ToolErrorType.TRANSPORT_ERROR,
+    )
 
 
 def _is_misfit(error: BaseException | None) -> bool:
