@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 from typing_extensions import TypeVar
 
+from openenv.env import rewards
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.models import Action, Observation, State
 from openenv.env.tools import has_marks
@@ -141,24 +142,25 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
         return observation if self.transform is None else self.transform(observation)
 
     def _apply_rubric(self, action: Any, observation: Any) -> Any:
-        """The rubric's score, 0.0 without one; something to await if the rubric is async."""
-        return 0.0 if self.rubric is None else self.rubric(action, observation)
+        """The rubric's score, 0.0 without one.
+
+        An async rubric is waited for, but on an event loop gives something to await. A rubric that
+        fails gives NaN, and the session's observation says why.
+        """
+        return rewards.apply(self, action, observation)
 
     async def _apply_rubric_async(self, action: Any, observation: Any) -> float:
         score = self._apply_rubric(action, observation)
-        return float(await score if inspect.isawaitable(score) else score)
+        value: float = await score if inspect.isawaitable(score) else score
+        return value
 
     def _reset_rubric(self) -> None:
-        reset = getattr(self.rubric, "reset", None)
-        if reset is not None:
-            reset()
+        rewards.forget_now(self)
 
     async def _reset_rubric_async(self) -> None:
-        reset = getattr(self.rubric, "reset_async", None)
-        if reset is None:
-            self._reset_rubric()
-        else:
-            await reset()
+        pending = rewards.forget(self)
+        if pending is not None:
+            await pending
 
 
 def overrides(cls: type[Environment[Any, Any, Any]], name: str) -> bool:

@@ -172,6 +172,10 @@ class Rubric(ABC):
         super().__delattr__(name)
         self._registered().pop(name, None)
 
+    def _title(self) -> str:
+        """What it is called where it has no other name."""
+        return type(self).__name__
+
     def _registered(self) -> dict[str, Rubric]:
         found: dict[str, Rubric] = self.__dict__.setdefault(
             CHILDREN, {}

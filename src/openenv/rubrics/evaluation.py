@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from openenv.rubrics.score import Failure, Score
+from openenv.rubrics.score import Failure, Score, said
 
 if TYPE_CHECKING:
     from openenv.rubrics.base import Rubric
@@ -41,6 +41,12 @@ class Trace:
         finally:
             _open.reset(token)
 
+    def verdict(self) -> Score | None:
+        """The first score that is not valid, else the last; `None` if no rubric was called."""
+        scores = [call.score for call in self.calls if call.score is not None]
+        failed = (score for score in scores if score.counts_as_failed)
+        return next(failed, scores[-1] if scores else None)
+
 
 class Evaluation(Trace):
     """One call of a rubric, known to the trace that it happens in."""
@@ -49,6 +55,7 @@ class Evaluation(Trace):
         super().__init__()
         self.score: Score | None = None
         self._rubric = rubric
+        self._kind = rubric._title()
         outer = _open.get()
         if outer is not None:
             outer.calls.append(self)
@@ -75,12 +82,8 @@ class Evaluation(Trace):
         blamed = self._blamed()
         if blamed is None:
             logger.warning("%s gave no score", self._kind, exc_info=error)
-            blamed = Failure((), self._kind, type(error).__name__, str(error))
+            blamed = Failure((), self._kind, type(error).__name__, said(error))
         return self._made(math.nan, blamed)
-
-    @property
-    def _kind(self) -> str:
-        return type(self._rubric).__name__
 
     def _made(self, value: float, failure: Failure | None) -> Score:
         details = {name: getattr(self._rubric, name) for name in self._rubric.EXPLAINED}

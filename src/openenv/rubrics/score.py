@@ -88,7 +88,7 @@ class Score(float):
             error: what went wrong; a text is what a `RuntimeError` would say.
         """
         cause = RuntimeError(error) if isinstance(error, str) else error
-        return cls(rubric=rubric, failure=Failure((), rubric, type(cause).__name__, str(cause)))
+        return cls(rubric=rubric, failure=Failure((), rubric, type(cause).__name__, said(cause)))
 
     @property
     def valid(self) -> bool:
@@ -131,3 +131,11 @@ class Score(float):
     def __repr__(self) -> str:
         """The number, or the failure."""
         return float.__repr__(self) if self.valid else f"<no score: {self.failure}>"
+
+
+def said(error: Exception) -> str:
+    """What an exception says; nothing if it cannot be printed."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  # the author's
+        return ""

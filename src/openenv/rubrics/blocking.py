@@ -1,0 +1,79 @@
+"""Async rubrics for callers that block: one event loop of the process, in a thread of its own.
+
+All of a process share it, so that what belongs to a loop, such as a client's connections, serves
+every session. It begins with the first use and ends with the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+from collections.abc import Awaitable
+from typing import TypeVar
+
+ResultT = TypeVar("ResultT")
+
+FAREWELL_S = 1.0
+"""How long its end may take, in seconds, when the process ends."""
+
+
+class _Loop:
+    """A loop that runs until it is stopped."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._serve()), name="openenv-rubrics", daemon=True
+        )
+        self._thread.start()
+        self._ready.wait()
+
+    async def _serve(self) -> None:
+        self._stopping = asyncio.Event()
+        self.loop = asyncio.get_running_loop()
+        self._ready.set()
+        await self._stopping.wait()
+
+    def stop(self) -> None:
+        """Cancels what is under way, and ends."""
+        if self.pid == os.getpid():  # a forked child has no such thread
+            self.loop.call_soon_threadsafe(self._stopping.set)
+            self._thread.join(FAREWELL_S)
+
+
+_beginning = threading.Lock()
+_loops: list[_Loop] = []
+
+
+def awaited(pending: Awaitable[ResultT]) -> ResultT:
+    """What an awaitable gives. An interruption cancels it."""
+    future = asyncio.run_coroutine_threadsafe(_value(pending), _shared())
+    try:
+        return future.result()
+    finally:
+        future.cancel()  # of no effect unless the wait was interrupted
+
+
+def on_a_loop() -> bool:
+    """Whether an event loop runs in this thread, which must not be kept waiting."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+async def _value(pending: Awaitable[ResultT]) -> ResultT:
+    return await pending
+
+
+def _shared() -> asyncio.AbstractEventLoop:
+    with _beginning:
+        if not _loops or _loops[-1].pid != os.getpid():
+            begun = _Loop()
+            atexit.register(begun.stop)
+            _loops[:] = [begun]
+        return _loops[-1].loop
