@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from asyncio import StreamReader, StreamReaderProtocol, StreamWriter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -22,9 +22,11 @@ from openenv.providers import keeper
 from openenv.settings import server_environ
 
 MAX_LINE_BYTES = 1 << 20
-"""The longest line that an agent may write, unless its process is made with another limit."""
+"""The longest line that an agent may write, unless its process has another limit."""
 STDERR_BYTES = 8192
 """How much of the end of its stderr is kept."""
+HIDDEN = "***"
+"""What stands for a secret in what it wrote."""
 KEEPER_S = 10.0
 """How long its keeper may take beyond the grace, to end all that the agent has started."""
 LOOK_S = 0.01
@@ -45,7 +47,10 @@ class HarnessProcess:
             credential.
         startup_timeout_s: how long it may take until it is ready, in seconds.
         terminate_grace_s: how long it may take to end when it is asked to, before it is killed.
-        max_line_bytes: the longest line that it may write.
+        secrets: what is not shown of its stderr.
+
+    Attributes:
+        max_line_bytes: the longest line that it may write; to be set before it is started.
     """
 
     def __init__(
@@ -56,14 +61,15 @@ class HarnessProcess:
         startup_timeout_s: float = 30.0,
         terminate_grace_s: float = 5.0,
         *,
-        max_line_bytes: int = MAX_LINE_BYTES,
+        secrets: Collection[str] = (),
     ) -> None:
         self._command = list(command)
         self._cwd = cwd
         self._env_vars = dict(env_vars or {})
         self._startup_timeout_s = startup_timeout_s
         self._grace_s = terminate_grace_s
-        self._max_line_bytes = max_line_bytes
+        self.max_line_bytes = MAX_LINE_BYTES
+        self._secrets = secrets
         self._kept: subprocess.Popen[bytes] | None = None
         self._stderr = _Tail()
         self._stdout: StreamReader | None = None
@@ -80,8 +86,11 @@ class HarnessProcess:
         return self._kept is not None and self._kept.poll() is None
 
     def drain_stderr(self) -> str:
-        """The end of what it wrote to its stderr."""
-        return self._stderr.text()
+        """The end of what it wrote to its stderr, without secrets."""
+        text = self._stderr.text()
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return text
 
     async def start(self, ready_check: Callable[[str], bool] | None = None) -> None:
         """Starts it. Nothing if it runs; whatever goes wrong, nothing is left of it.
@@ -121,7 +130,7 @@ class HarnessProcess:
                 return None
         except asyncio.LimitOverrunError:
             raise HarnessError(
-                f"{self._name} wrote a line of more than {self._max_line_bytes} bytes, which is "
+                f"{self._name} wrote a line of more than {self.max_line_bytes} bytes, which is "
                 "the most that is read (max_line_bytes)"
             ) from None
         except asyncio.TimeoutError:
@@ -180,7 +189,7 @@ class HarnessProcess:
         finally:
             os.close(reads)
         self._stderr = _Tail()
-        self._stdout = StreamReader(limit=self._max_line_bytes)
+        self._stdout = StreamReader(limit=self.max_line_bytes)
         await self._connect(lambda: self._stderr, kept.stderr)
         stdout = self._stdout
         await self._connect(lambda: StreamReaderProtocol(stdout), kept.stdout)
@@ -251,7 +260,10 @@ class _Tail(asyncio.Protocol):
         self._over = asyncio.Event()
 
     def data_received(self, data: bytes) -> None:
-        self._kept = (self._kept + data)[-STDERR_BYTES:]
+        kept = self._kept + data
+        if len(kept) > STDERR_BYTES:  # from the beginning of a line, or half a secret might be left
+            kept = kept[-STDERR_BYTES:].partition(b"\n")[2] or kept[-STDERR_BYTES:]
+        self._kept = kept
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._over.set()

@@ -1,0 +1,313 @@
+"""HarnessEnvironment: an environment in which an agent of its own acts; a step is one turn."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from openenv.env.environment import Environment
+from openenv.env.models import Action, Observation, State
+from openenv.env.tool_models import CallToolObservation, Tool, ToolErrorType
+from openenv.env.toolbox import Toolbox
+from openenv.env.tools import ToolContext, ToolFailure, ToolMode
+from openenv.env.transforms import Transform
+from openenv.harness.adapter import AgenticHarnessAdapter
+from openenv.harness.bridge import HarnessMCPBridge, tools_in
+from openenv.harness.errors import (
+    HarnessError,
+    HarnessNotRunningError,
+    HarnessStartupError,
+    HarnessTurnTimeoutError,
+)
+from openenv.harness.offered import OfferedTools, OneThread, settled
+from openenv.harness.tools import resolve_tool_conflicts
+from openenv.harness.turn import Turn
+from openenv.protocol.errors import InvalidRequest
+
+logger = logging.getLogger("openenv.harness")
+
+Json = dict[str, Any]
+STOP_S = 20.0
+"""How long an adapter may take to stop its agent, and beyond its own time to start it."""
+CALL_S = 30.0
+"""How long a call of a tool that is running at a turn's end is waited for."""
+
+
+class HarnessAction(Action):
+    """What an agent is told.
+
+    Attributes:
+        message: the message, which begins a turn.
+    """
+
+    message: str
+
+
+class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
+    """An environment around an agent. A reset starts the agent afresh, a step is one turn of it.
+
+    The environment's tools, those of `@tool` and of `mcp`, are the agent's for as long as a turn
+    lasts. A turn's reward is the rubric's; without one it is the sum of what the tools gave. An
+    agent that fails ends the episode: `done`, with `error` and `error_type` (`harness_crashed` or
+    `turn_timeout`) in the metadata, and nothing of it is left running.
+
+    A subclass overrides `reset_async` to begin a world of its own, and calls this one from there.
+
+    Args:
+        adapter: the agent; one of its own for each environment.
+        mcp: a `fastmcp.FastMCP` with tools, or any object that has `list_tools` and `call_tool`.
+        rubric: judges each turn.
+        transform: as of any environment.
+    """
+
+    IS_HARNESS: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        adapter: AgenticHarnessAdapter,
+        mcp: Any = None,
+        rubric: Callable[[Any, Any], Any] | None = None,
+        transform: Transform[Observation] | None = None,
+    ) -> None:
+        super().__init__(transform=transform, rubric=rubric)
+        self.adapter = adapter
+        self._source = None if mcp is None else tools_in(mcp)
+        self._offered: OfferedTools | None = None
+        self._bridge: HarnessMCPBridge | None = None
+        self._thread: OneThread | None = None
+        self._own_directory: str | None = None
+        self._turn: Turn | None = None
+        self._turn_number = 0
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools of `mcp`."""
+        if self._source is None:
+            return []
+        tools: list[Tool] = await settled(Toolbox(self._source, self._of_mode).list_tools())
+        return tools
+
+    async def call_tool(
+        self, name: str, arguments: Json, context: ToolContext | None = None
+    ) -> CallToolObservation:
+        """Calls a tool of `mcp`."""
+        if self._source is None:
+            raise ToolFailure(f"unknown tool {name!r}", ToolErrorType.TOOL_NOT_FOUND)
+        toolbox = Toolbox(self._source, self._of_mode, self._thread)
+        called: CallToolObservation = await settled(toolbox.call_tool(name, arguments, context))
+        return called
+
+    def reset(self, *args: Any, **kwargs: Any) -> Observation:
+        """Not here: `await reset_async()`."""
+        raise TypeError("an agent is awaited: use reset_async()")
+
+    def step(self, *args: Any, **kwargs: Any) -> Observation:
+        """Not here: `await step_async(action)`."""
+        raise TypeError("an agent is awaited: use step_async()")
+
+    async def reset_async(
+        self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
+    ) -> Observation:
+        """Ends the agent that runs, and starts it afresh.
+
+        Args:
+            seed: for a subclass.
+            episode_id: the episode's name.
+            **kwargs: for a subclass.
+
+        Raises:
+            HarnessStartupError: it could not be started; nothing is left of it.
+        """
+        await self._end_agent()
+        await self._reset_rubric_async()
+        self._turn_number = 0
+        try:
+            offered = await self._start_agent()
+        except BaseException:
+            await self._end_agent()
+            raise
+        named = {"harness": self.adapter.config.name, "injected_tools": offered}
+        return self._apply_transform(
+            Observation(metadata={"episode_id": self.state.episode_id or episode_id, **named})
+        )
+
+    async def step_async(
+        self, action: HarnessAction, timeout_s: float | None = None, **kwargs: Any
+    ) -> Observation:
+        """One turn; `turn_async` without anybody who follows it."""
+        return await self.turn_async(action.message, timeout_s=timeout_s)
+
+    async def turn_async(
+        self,
+        message: str,
+        emit: Callable[[Json], None] | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> Observation:
+        """Gives the agent a message, and waits until it has answered.
+
+        Args:
+            message: what it is told.
+            emit: takes each event as it happens, as a plain JSON object.
+            timeout_s: how long the turn may take, if that is less than the configuration says.
+
+        Returns:
+            metadata: `response`, `turn_events` and `turn_number`, or how the agent failed.
+        """
+        if not isinstance(message, str):
+            raise InvalidRequest(f"a message is text, got {type(message).__name__}")
+        self._turn_number += 1
+        self._turn = turn = Turn(emit)
+        try:
+            response = await self._run(turn, message, timeout_s)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the agent is in no known state
+            await self._end_agent()
+            return await self._failed(turn, error)
+        except BaseException:  # the turn was cancelled
+            await self._end_agent()
+            raise
+        observation = Observation(
+            done=response.done or turn.is_done,
+            reward=turn.reward,
+            metadata={
+                "response": response.response,
+                "turn_events": turn.events,
+                "turn_number": self._turn_number,
+            },
+        )
+        if self.rubric is not None:
+            action = HarnessAction(message=message)
+            observation.reward = await self._apply_rubric_async(action, observation)
+        return self._apply_transform(observation)
+
+    async def close(self) -> None:  # type: ignore[override]
+        """Ends the agent."""
+        await self._end_agent()
+        closing = getattr(self._source, "close", None)
+        if closing is not None:
+            await settled(closing())
+
+    @property
+    def _of_mode(self) -> ToolMode:
+        """Whose tools show: a session says it."""
+        mode: ToolMode = self.__dict__.get("_mode") or "simulation"
+        return mode
+
+    async def _run(self, turn: Turn, message: str, timeout_s: float | None) -> Any:
+        """The agent's response."""
+        if not await self.adapter.is_alive():
+            raise HarnessNotRunningError("the agent is not running; reset() starts it afresh")
+        limit = self.adapter.config.session_timeout_s
+        within_s = limit if timeout_s is None else min(limit, timeout_s)
+        offered = self._offered
+        if offered is not None:
+            offered.is_turn = True
+        try:
+            response = await turn.take(self.adapter.send_message_streaming(message), within_s)
+        finally:
+            if offered is not None:
+                offered.is_turn = False
+        if offered is not None:
+            await offered.rest(CALL_S)
+        return response
+
+    async def _failed(self, turn: Turn, error: Exception) -> Observation:
+        if not isinstance(error, HarnessError):
+            logger.warning("the adapter of %s raised", self.adapter.config.name, exc_info=error)
+        is_late = isinstance(error, HarnessTurnTimeoutError)
+        kind = "turn_timeout" if is_late else "harness_crashed"
+        stderr = error.stderr if isinstance(error, HarnessError) else ""
+        message = (
+            error.message if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+        )
+        logger.warning("%s failed (%s): %s", self.adapter.config.name, kind, message)
+        metadata: Json = {
+            "error": message,
+            "error_type": kind,
+            "turn_events": turn.events,
+            "turn_number": self._turn_number,
+        }
+        if stderr and self._of_mode == "simulation":
+            metadata["stderr"] = stderr
+        reward = turn.reward if self.rubric is None else None
+        return self._apply_transform(Observation(done=True, reward=reward, metadata=metadata))
+
+    async def _start_agent(self) -> list[str]:
+        """Starts the agent and what it needs; the names of the tools that it is offered."""
+        adapter = self.adapter
+        tools = await self._offer()
+        url = None
+        if tools:
+            bridge = self._bridge
+            assert bridge is not None
+            url = await asyncio.to_thread(bridge.start)
+            adapter.bridge_token = bridge.token
+        await adapter.inject_tools(tools, url)
+        directory = self._directory()
+        patience_s = adapter.config.startup_timeout_s + STOP_S
+        try:
+            await asyncio.wait_for(adapter.start(directory), patience_s)
+        except asyncio.TimeoutError:
+            raise HarnessStartupError(f"the agent did not start within {patience_s:g} s") from None
+        return [tool.name for tool in tools]
+
+    async def _offer(self) -> list[Tool]:
+        """Readies the tools for the agent; what it is to be told of each."""
+        self._thread = OneThread()
+        toolbox = Toolbox(self, self._of_mode, self._thread)
+        own = await settled(toolbox.list_tools())
+        tools = resolve_tool_conflicts(own, self.adapter.BUILTIN_TOOL_NAMES)
+        renames = {old.name: new.name for old, new in zip(own, tools, strict=True)}
+        renames = {old: new for old, new in renames.items() if old != new}
+        self._offered = OfferedTools(toolbox, renames, self._saw)
+        self._offered.is_turn = False
+        self._bridge = HarnessMCPBridge(self._offered)
+        return tools
+
+    def _saw(self, *call: Any) -> None:
+        if self._turn is not None:
+            self._turn.saw(*call)
+
+    def _directory(self) -> str:
+        """Where the agent is to run.
+
+        Raises:
+            HarnessStartupError: it can't be made.
+        """
+        wanted = self.adapter.config.working_directory
+        try:
+            if wanted is None:
+                self._own_directory = tempfile.mkdtemp(prefix="openenv-harness-")
+                return self._own_directory
+            os.makedirs(wanted, exist_ok=True)
+        except OSError as error:
+            raise HarnessStartupError(
+                f"the agent's working_directory can't be made: {error}; choose another, or None "
+                "for one of its own for each episode"
+            ) from error
+        return wanted
+
+    async def _end_agent(self) -> None:
+        """Ends the agent and gives up what was made for it, whatever goes wrong."""
+        try:
+            await asyncio.wait_for(self.adapter.stop(), STOP_S)
+        except Exception:
+            logger.warning("stopping %s failed", self.adapter.config.name, exc_info=True)
+        finally:
+            await self._give_up()
+
+    async def _give_up(self) -> None:
+        bridge, self._bridge = self._bridge, None
+        thread, self._thread = self._thread, None
+        directory, self._own_directory = self._own_directory, None
+        self._offered = None
+        if thread is not None:
+            thread.stop()
+        if bridge is not None:
+            await asyncio.to_thread(bridge.stop)
+        if directory is not None:
+            await asyncio.to_thread(shutil.rmtree, directory, ignore_errors=True)

@@ -1,0 +1,126 @@
+"""OfferedTools: an environment's tools as the agent in it is offered them."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from openenv.env.tool_models import CallToolObservation, Tool, ToolErrorType
+from openenv.env.toolbox import Toolbox
+from openenv.env.tools import ToolContext, ToolFailure
+from openenv.runtime.host import Worker
+
+Json = dict[str, Any]
+Watch = Callable[[str, Json, CallToolObservation | None], None]
+"""Told of each call when it begins, and with its observation when it has ended."""
+
+
+class OfferedTools:
+    """The tools under the agent's names, one call at a time.
+
+    Calls that come outside of a turn are refused: what an agent does belongs to a turn of its
+    episode, or nobody would know of it.
+
+    Args:
+        toolbox: the environment's tools.
+        renames: the name that the agent knows, by the environment's; the others stay.
+        watch: told of each call, in the thread that makes it.
+
+    Attributes:
+        is_turn: whether calls are taken.
+    """
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        renames: Mapping[str, str] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self.is_turn = True
+        self._toolbox = toolbox
+        self._renames = dict(renames or {})
+        self._originals = {new: old for old, new in self._renames.items()}
+        self._watch = watch
+        self._one_at_a_time = asyncio.Lock()
+        self._idle = threading.Event()
+        self._idle.set()
+
+    async def list_tools(self) -> list[Tool]:
+        """What the agent is told of each."""
+        return [
+            tool.model_copy(update={"name": self._renames.get(tool.name, tool.name)})
+            for tool in await settled(self._toolbox.list_tools())
+        ]
+
+    async def call_tool(
+        self, name: str, arguments: Json, context: ToolContext | None = None
+    ) -> CallToolObservation:
+        """Calls one, after the call that is running.
+
+        Raises:
+            ToolFailure: there is none of that name, or it is not the agent's turn.
+        """
+        original = self._originals.get(name, name)
+        if original in self._renames and name == original:
+            raise ToolFailure(f"unknown tool {name!r}", ToolErrorType.TOOL_NOT_FOUND)
+        async with self._one_at_a_time:
+            if not self.is_turn:
+                raise ToolFailure(
+                    "your turn is over: the environment's tools can be called from when a message "
+                    "has come until you have answered it"
+                )
+            self._idle.clear()
+            try:
+                return await self._watched(name, original, arguments, context)
+            finally:
+                self._idle.set()
+
+    async def rest(self, within_s: float) -> None:
+        """Waits until no call is running."""
+        if not self._idle.is_set():
+            await asyncio.to_thread(self._idle.wait, within_s)
+
+    async def _watched(
+        self, name: str, original: str, arguments: Json, context: ToolContext | None
+    ) -> CallToolObservation:
+        self._tell(name, arguments, None)
+        try:
+            calling = self._toolbox.call_tool(original, arguments, context)
+            called: CallToolObservation = await settled(calling)
+        except asyncio.CancelledError:
+            given_up = ToolFailure("the call was given up", ToolErrorType.TIMEOUT)
+            self._tell(name, arguments, self._toolbox.failed(name, given_up))
+            raise
+        observation = called.model_copy(update={"tool_name": name})
+        self._tell(name, arguments, observation)
+        return observation
+
+    def _tell(self, name: str, arguments: Json, observation: CallToolObservation | None) -> None:
+        if self._watch is not None:
+            self._watch(name, arguments, observation)
+
+
+async def settled(value: Any) -> Any:
+    """A value, awaited if it has to be."""
+    return await value if inspect.isawaitable(value) else value
+
+
+class OneThread:
+    """Makes blocking calls in a thread of its own, in turn; begins with the first."""
+
+    def __init__(self) -> None:
+        self._worker: Worker | None = None
+
+    def __call__(self, call: Callable[[], Any]) -> Awaitable[Any]:
+        """What a call gives. Who gives up waiting does not stop it."""
+        if self._worker is None:
+            self._worker = Worker("openenv-harness-tools")
+        return asyncio.shield(self._worker.run(call))
+
+    def stop(self) -> None:
+        """Lets the thread end."""
+        if self._worker is not None:
+            self._worker.stop()

@@ -1,0 +1,148 @@
+"""Turn: what happens while an agent answers one message."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from openenv.env.tool_models import CallToolObservation
+from openenv.harness.adapter import response_of
+from openenv.harness.errors import (
+    HarnessError,
+    HarnessNotRunningError,
+    HarnessTurnTimeoutError,
+)
+from openenv.harness.events import HarnessEvent, HarnessEventType, HarnessResponse
+from openenv.protocol.values import encode
+
+logger = logging.getLogger("openenv.harness")
+
+Json = dict[str, Any]
+MAX_TURN_BYTES = 16 << 20
+"""How much the events of a turn may hold, as JSON, before the agent is taken for one gone wild."""
+MAX_RESULT_BYTES = 64 << 10
+"""How much of a tool's result an event keeps."""
+
+
+class Turn:
+    """The events of one turn: kept in order, and told as they come.
+
+    Args:
+        emit: takes each event as a plain JSON object, on this event loop.
+
+    Attributes:
+        events: what has happened so far, as plain JSON objects.
+        rewards: what the environment's tools have given.
+        is_done: a tool has ended the episode.
+    """
+
+    def __init__(self, emit: Callable[[Json], None] | None = None) -> None:
+        self.events: list[Json] = []
+        self.rewards: list[float] = []
+        self.is_done = False
+        self._emit = emit
+        self._loop = asyncio.get_running_loop()
+        self._size = 0
+        self._taking: asyncio.Task[HarnessResponse] | None = None
+
+    async def take(self, stream: AsyncIterator[HarnessEvent], timeout_s: float) -> HarnessResponse:
+        """Follows the agent to the end of its turn.
+
+        Args:
+            stream: what it does.
+            timeout_s: how long it may take, in seconds.
+
+        Raises:
+            HarnessTurnTimeoutError: it took longer.
+            HarnessError: it ended before its turn was complete, or did more than can be kept.
+            Exception: the adapter has raised it.
+        """
+        self._taking = taking = asyncio.ensure_future(self._follow(stream))
+        try:
+            await asyncio.wait([taking], timeout=timeout_s)
+        finally:
+            is_late = not taking.done()
+            if is_late:
+                taking.cancel()
+                await asyncio.wait([taking])
+        if is_late:
+            raise HarnessTurnTimeoutError(f"the turn was not complete within {timeout_s:g} s")
+        if taking.cancelled():
+            raise self._too_much()
+        return taking.result()
+
+    def saw(self, name: str, arguments: Json, observation: CallToolObservation | None) -> None:
+        """Keeps what the environment sees of a call of its tools; from any thread."""
+        event = called(name, arguments, observation)
+        self._loop.call_soon_threadsafe(self._saw, event, observation)
+
+    @property
+    def reward(self) -> float | None:
+        """The sum of what the tools have given; `None` if that is nothing."""
+        return sum(self.rewards) if self.rewards else None
+
+    def _saw(self, event: HarnessEvent, observation: CallToolObservation | None) -> None:
+        self._keep(event)
+        if observation is not None:
+            self.is_done |= observation.done or observation.truncated
+            if observation.reward is not None:
+                self.rewards.append(float(observation.reward))
+        if self._size > MAX_TURN_BYTES and self._taking is not None:
+            self._taking.cancel()
+
+    async def _follow(self, stream: AsyncIterator[HarnessEvent]) -> HarnessResponse:
+        try:
+            async for event in stream:
+                if not isinstance(event, HarnessEvent):
+                    raise HarnessError(f"the adapter gave {type(event).__name__}, no HarnessEvent")
+                self._keep(event)
+                if self._size > MAX_TURN_BYTES:
+                    raise self._too_much()
+                if event.type is HarnessEventType.TURN_COMPLETE:
+                    return response_of([event])
+        finally:
+            closing = getattr(stream, "aclose", None)
+            if closing is not None:
+                await closing()
+        raise HarnessNotRunningError("the agent ended before its turn was complete")
+
+    def _keep(self, event: HarnessEvent) -> None:
+        if self._size > MAX_TURN_BYTES:
+            return
+        told = event.model_dump(mode="json")
+        self._size += len(encode(told))
+        if self._size > MAX_TURN_BYTES:
+            return
+        self.events.append(told)
+        if self._emit is not None:
+            self._emit(told)
+
+    @staticmethod
+    def _too_much() -> HarnessError:
+        return HarnessError(
+            f"the agent did more in one turn than can be kept: {MAX_TURN_BYTES} bytes of events"
+        )
+
+
+def called(name: str, arguments: Json, observation: CallToolObservation | None) -> HarnessEvent:
+    """The event of a call that begins, or of one that has ended with an observation."""
+    data: Json = {"origin": "environment", "tool_name": name}
+    if observation is None:
+        data["arguments"] = _short(arguments)
+        return HarnessEvent(type=HarnessEventType.TOOL_CALL, data=data)
+    result = observation.result
+    is_ours = isinstance(result, dict) and "data" in result
+    data["result"] = _short(result["data"] if is_ours else result)
+    data["error"] = None if observation.error is None else observation.error.model_dump(mode="json")
+    data |= {"reward": observation.reward, "done": observation.done}
+    return HarnessEvent(type=HarnessEventType.TOOL_RESULT, data=data)
+
+
+def _short(value: object) -> object:
+    """A value, or the beginning of its JSON where that is long."""
+    text = encode(value)
+    if len(text) <= MAX_RESULT_BYTES:
+        return value
+    return {"cut": text[:MAX_RESULT_BYTES].decode(errors="ignore"), "bytes": len(text)}
