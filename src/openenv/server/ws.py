@@ -19,7 +19,8 @@ from openenv.server.conversation import Conversation
 from openenv.server.mcp.methods import OpenEnvMethods
 
 Connection = tuple[Scope, Receive, Send]
-Leave = Callable[[Seat], Awaitable[None]]
+Leave = Callable[[], Awaitable[None]]
+Opening = Coroutine[Any, Any, tuple[Seat, Leave]]
 DIRECT = "openenv.direct"
 """The scope's extension under which our own server offers a `Carrier` without ASGI's detours."""
 
@@ -95,10 +96,9 @@ class WebSocketEndpoint:
         if encoding is not None:
             await self._carry_many(encoding, (scope, receive, send))
         elif wanted is not None:
-            await self._carry_one(self._attached(wanted), let_go, (scope, receive, send))
+            await self._carry_one(self._join(wanted), (scope, receive, send))
         else:
-            opening = self._sessions.open(wait_s=_wait_s(query), attached=True)
-            await self._carry_one(opening, Seat.close, (scope, receive, send))
+            await self._carry_one(self._open(_wait_s(query)), (scope, receive, send))
 
     async def _carry_many(self, encoding: Encoding, connection: Connection) -> None:
         def channels(carrier: Carrier) -> Channels:
@@ -107,17 +107,20 @@ class WebSocketEndpoint:
         async with accepted(connection, channels, encoding.value) as (talk, client):
             await _until_left(talk, client)
 
-    async def _carry_one(
-        self, opening: Coroutine[Any, Any, Seat], leave: Leave, connection: Connection
-    ) -> None:
+    async def _carry_one(self, opening: Opening, connection: Connection) -> None:
         def conversation(carrier: Carrier) -> Conversation:
             return Conversation(carrier.emit, carrier.hold, self._tools)
 
         async with accepted(connection, conversation) as (talk, client):
-            await converse(talk, client, opening, leave)
+            await converse(talk, client, opening)
 
-    async def _attached(self, session_id: str) -> Seat:
-        return self._sessions.attach(session_id)
+    async def _open(self, wait_s: float) -> tuple[Seat, Leave]:
+        seat = await self._sessions.open(wait_s=wait_s, attached=True)
+        return seat, seat.close
+
+    async def _join(self, session_id: str) -> tuple[Seat, Leave]:
+        joined = self._sessions.join(session_id)
+        return joined.seat, joined.leave
 
 
 @asynccontextmanager
@@ -151,41 +154,39 @@ async def accepted(
         client.cancel()
 
 
-async def converse(
-    talk: SessionTalk,
-    client: asyncio.Future[None],
-    opening: Coroutine[Any, Any, Seat],
-    leave: Leave,
-) -> None:
-    """Opens a session for a talk, and leaves it when the talk is over or the client has left."""
+async def converse(talk: SessionTalk, client: asyncio.Future[None], opening: Opening) -> None:
+    """Opens a session for a talk, and leaves it when the talk is over or the client has left.
+
+    Args:
+        talk: what is said on the socket.
+        client: what ends when the client leaves.
+        opening: gives the session, and how to leave it.
+    """
     try:
-        seat = await _opened(client, asyncio.ensure_future(opening))
+        opened = await _opened(client, asyncio.ensure_future(opening))
     except SessionError as error:
         return talk.cut_off(error)
-    if seat is None:
+    if opened is None:
         return None
+    seat, leave = opened
     try:
         talk.begin(seat)
         await asyncio.wait([talk.over, client], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        await leave(seat)
+        await leave()
     return None
 
 
-async def let_go(seat: Seat) -> None:
-    """Leaves a session that may outlive its socket."""
-    if not seat.detach():
-        await seat.close()
-
-
-async def _opened(client: asyncio.Future[None], opening: asyncio.Future[Seat]) -> Seat | None:
+async def _opened(
+    client: asyncio.Future[None], opening: asyncio.Future[tuple[Seat, Leave]]
+) -> tuple[Seat, Leave] | None:
     """The session, or nothing if the client left before there was one for it."""
     client.add_done_callback(lambda _: opening.cancel())
     try:
         return await opening
     except asyncio.CancelledError:
         if opening.done() and not opening.cancelled() and opening.exception() is None:
-            await opening.result().close()
+            await opening.result()[1]()
         if client.done():
             return None
         raise

@@ -20,7 +20,7 @@ from openenv.runtime.sessions import Sessions
 from openenv.server.mcp.asking import begun
 from openenv.server.mcp.methods import NO_TOOLS, Asked, Table, ToolMethods, require_alone
 from openenv.server.mcp.revisions import WITH_SESSIONS, agreed
-from openenv.server.mcp.shapes import mcp_result
+from openenv.server.mcp.shapes import MCP
 
 MAX_CALLS = 64
 """Requests of one session that may wait for their answers; more are refused."""
@@ -93,7 +93,6 @@ class Agents:
             SessionError: there was no room, or the environment failed.
         """
         seat = await begun(self._sessions, session_id)
-        seat.idle_limit = self._sessions.limits.unattached_timeout
         self._running[seat] = Running()
         return seat
 
@@ -130,7 +129,7 @@ class McpMethods:
         self._sessions = sessions
         self._name = name
         self._alone = alone
-        tools = ToolMethods(sessions, mcp_result)
+        tools = ToolMethods(sessions, MCP)
         self.table: Table = {
             "ping": self._ping,
             "server/discover": self._discover,

@@ -23,7 +23,7 @@ async def ask(seat: Seat, request: Request) -> Json:
     try:
         reply = await seat.ask(request)
     except asyncio.CancelledError:
-        seat.cancel_call(request, "its caller cancelled it")
+        seat.cancel_call("its caller cancelled it", request)
         raise
     told: Json = from_json(reply.body)
     if reply.type == "error":
@@ -31,15 +31,20 @@ async def ask(seat: Seat, request: Request) -> Json:
     return told
 
 
-async def begun(sessions: Sessions, session_id: str | None = None) -> Seat:
+async def begun(
+    sessions: Sessions, session_id: str | None = None, *, attached: bool = False
+) -> Seat:
     """A new session whose episode has begun, as no agent can begin one.
 
-    It is for its opener alone: neither plain HTTP nor a socket of `/ws` finds it.
+    Args:
+        sessions: the server's.
+        session_id: its name; a new one by default.
+        attached: a socket holds it.
 
     Raises:
         SessionError: there was no room, or the environment failed.
     """
-    seat = await sessions.open(session_id, attached=True)
+    seat = await sessions.open(session_id, attached=attached)
     try:
         await ask(seat, Request("reset"))
     except BaseException:
@@ -59,7 +64,7 @@ async def visit(sessions: Sessions, *, reset: bool) -> AsyncIterator[Seat]:
     Raises:
         SessionError: there was no room, or the environment failed.
     """
-    seat = await (begun(sessions) if reset else sessions.open(attached=True))
+    seat = await (begun(sessions) if reset else sessions.open())
     try:
         yield seat
     finally:

@@ -20,9 +20,8 @@ from openenv.protocol.wire import ServerMode
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
 from openenv.server.mcp.asking import ask, begun, visit
-from openenv.server.mcp.shapes import described, openenv_result, refused, rewarded
+from openenv.server.mcp.shapes import OPENENV, Shape, described, refused, rewarded
 
-Shape = Callable[[Json, Json], Json]
 NO_TOOLS = "Environment does not support MCP: it has no tools"
 
 
@@ -79,7 +78,7 @@ class ToolMethods:
 
     Args:
         sessions: the server's.
-        shape: writes a result.
+        shape: how what came of a call is written.
     """
 
     def __init__(self, sessions: Sessions, shape: Shape) -> None:
@@ -105,9 +104,12 @@ class ToolMethods:
         return await self._call(asked.seat, request)
 
     async def _call(self, seat: Seat, request: Request) -> Json:
-        told = await ask(seat, request)
+        try:
+            told = await ask(seat, request)
+        except SessionError as error:
+            return self._shape.failure(error)
         of_trainers = self._sessions.mode is ServerMode.SIMULATION
-        return self._shape(told, rewarded(told) if of_trainers else {})
+        return self._shape.result(told, rewarded(told) if of_trainers else {})
 
     def _require_tools(self) -> None:
         if not self._sessions.spec.traits.has_tools:
@@ -125,7 +127,7 @@ class OpenEnvMethods:
     def __init__(self, sessions: Sessions, *, alone: bool = True) -> None:
         self._sessions = sessions
         self._alone = alone
-        self._tools = ToolMethods(sessions, openenv_result)
+        self._tools = ToolMethods(sessions, OPENENV)
         self.table: Table = {
             McpMethod.TOOLS_LIST.value: self._list,
             McpMethod.TOOLS_CALL.value: self._call,
@@ -148,7 +150,6 @@ class OpenEnvMethods:
             seat = await self._sessions.open()
         else:
             seat = await begun(self._sessions)
-            seat.detach()
         return {"session_id": seat.session_id}
 
     async def _close(self, asked: Asked) -> Json:
@@ -159,8 +160,8 @@ class OpenEnvMethods:
                 JsonRpcErrorCode.INVALID_REQUEST,
                 "a socket's own session ends with the socket; close that",
             )
-        if seat.attached:
-            seat.end_with_socket()
+        if seat.attached or not seat.joinable:
+            seat.ends_with_socket = True
             return {"session_id": seat.session_id, "closed": False, "closing": True}
         await seat.close()
         return {"session_id": seat.session_id, "closed": True}

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from openenv.env.tool_content import rendered, text_block
 from openenv.env.tool_models import ToolErrorType
 from openenv.protocol.errors import (
+    ENDING_CODES,
     EnvironmentFactoryError,
     Json,
+    ResetRequired,
     SessionCapacityError,
     SessionCreationError,
     SessionError,
 )
 from openenv.protocol.jsonrpc import JsonRpcErrorCode, RpcRefusal
 
+Result = Callable[[Json, Json], Json]
+Failure = Callable[[SessionError], Json]
+
 _OF_THE_SERVER = (SessionCapacityError, SessionCreationError, EnvironmentFactoryError)
 _OUTCOME = ("reward", "done", "truncated")
+_RESULT = frozenset({"content", "structured_content", "is_error"})
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a convention writes what came of a call.
+
+    Attributes:
+        result: of the observation's `data`, and what is said beside it.
+        failure: of an error of the session.
+    """
+
+    result: Result
+    failure: Failure
 
 
 def described(tool: Json) -> Json:
@@ -71,6 +92,28 @@ def mcp_result(told: Json, meta: Json) -> Json:
     return {"content": [text_block(error["message"])], "isError": True, **meta}
 
 
+def openenv_failure(error: SessionError) -> Json:
+    """What a session's error is in OpenEnv's convention: an error of JSON-RPC.
+
+    Raises:
+        RpcRefusal: always.
+    """
+    raise refused(error)
+
+
+def mcp_failure(error: SessionError) -> Json:
+    """What a session's error is in MCP's: a result to read, as long as the session lives.
+
+    Raises:
+        RpcRefusal: it has ended, or never was.
+    """
+    if error.code in ENDING_CODES:
+        raise refused(error)
+    over = isinstance(error, ResetRequired)
+    text = "the episode is over: no tool can be called in it any more" if over else error.message
+    return {"content": [text_block(text)], "isError": True}
+
+
 def rewarded(told: Json) -> Json:
     """What a call did to the episode, as an addition to its result."""
     return {"_meta": {"openenv": {name: told[name] for name in _OUTCOME if name in told}}}
@@ -96,9 +139,10 @@ def _outcome(told: Json) -> tuple[Json | None, Json]:
     return None, rendered(result)
 
 
-_RESULT = {"content", "structured_content", "is_error"}
-
-
 def _block(block: Json) -> Json:
     """A block of content without what it does not say, as strict readers want it."""
     return {name: value for name, value in block.items() if value is not None}
+
+
+OPENENV = Shape(openenv_result, openenv_failure)
+MCP = Shape(mcp_result, mcp_failure)

@@ -24,7 +24,7 @@ from openenv.server.mcp.answers import Progress, outcome
 from openenv.server.mcp.asking import begun
 from openenv.server.mcp.methods import Asked, OpenEnvMethods, Table, respond
 from openenv.server.mcp.shapes import refused
-from openenv.server.ws import Carrier, accepted, converse
+from openenv.server.ws import Carrier, Leave, accepted, converse
 
 MAX_UNANSWERED = 16
 """Requests without their answers, after which the socket is read no further."""
@@ -52,7 +52,12 @@ class McpSocket:
         """Serves one connection until either side ends it."""
         chosen = SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", []) else None
         async with accepted((scope, receive, send), self._talk, chosen) as (talk, client):
-            await converse(talk, client, begun(self._sessions), Seat.close)
+            await converse(talk, client, self._open())
+
+    async def _open(self) -> tuple[Seat, Leave]:
+        seat = await begun(self._sessions, attached=True)
+        seat.joinable = True
+        return seat, seat.close
 
     def _talk(self, carrier: Carrier) -> McpTalk:
         return McpTalk(self._openenv, self._mcp, carrier)
