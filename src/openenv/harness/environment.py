@@ -171,7 +171,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
             await self._end_agent()
             raise
         observation = Observation(
-            done=response.done or turn.is_done,
+            done=response.done,
             reward=turn.reward,
             metadata={
                 "response": response.response,

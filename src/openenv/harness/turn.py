@@ -75,7 +75,7 @@ class Turn:
 
     def saw(self, name: str, arguments: Json, observation: CallToolObservation | None) -> None:
         """Keeps what the environment sees of a call of its tools; from any thread."""
-        event = called(name, arguments, observation)
+        event = _called(name, arguments, observation)
         self._loop.call_soon_threadsafe(self._saw, event, observation)
 
     @property
@@ -97,16 +97,23 @@ class Turn:
             async for event in stream:
                 if not isinstance(event, HarnessEvent):
                     raise HarnessError(f"the adapter gave {type(event).__name__}, no HarnessEvent")
+                if event.type is HarnessEventType.TURN_COMPLETE:
+                    return self._completed(event)
                 self._keep(event)
                 if self._size > MAX_TURN_BYTES:
                     raise self._too_much()
-                if event.type is HarnessEventType.TURN_COMPLETE:
-                    return response_of([event])
         finally:
             closing = getattr(stream, "aclose", None)
             if closing is not None:
                 await closing()
         raise HarnessNotRunningError("the agent ended before its turn was complete")
+
+    def _completed(self, event: HarnessEvent) -> HarnessResponse:
+        response = response_of([event])
+        is_done = response.done or self.is_done  # a tool may have ended the episode, too
+        said = {**event.data, "response": response.response, "done": is_done}
+        self._keep(event.model_copy(update={"data": said}))
+        return HarnessResponse(response=response.response, done=is_done)
 
     def _keep(self, event: HarnessEvent) -> None:
         if self._size > MAX_TURN_BYTES:
@@ -126,7 +133,7 @@ class Turn:
         )
 
 
-def called(name: str, arguments: Json, observation: CallToolObservation | None) -> HarnessEvent:
+def _called(name: str, arguments: Json, observation: CallToolObservation | None) -> HarnessEvent:
     """The event of a call that begins, or of one that has ended with an observation."""
     data: Json = {"origin": "environment", "tool_name": name}
     if observation is None:

@@ -25,6 +25,7 @@ from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.guard import Guard
+from openenv.server.harness import HarnessSocket
 from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
 from openenv.server.info import Card, schemas
 from openenv.server.mcp.http import McpEndpoint
@@ -151,6 +152,8 @@ class HTTPEnvServer:
         app.include_router(self._info_routes(card))
         app.include_router(self._tools.routes())
         app.router.routes.append(WebSocketRoute("/mcp", self._tools.socket()))
+        if self.spec.traits.is_harness and not simulation:
+            app.router.routes.append(WebSocketRoute("/harness", HarnessSocket(self.sessions)))
         if simulation:
             alone = self._settings.workers == 1
             app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))
