@@ -8,7 +8,6 @@ from typing import NamedTuple
 TOOLS = "tools over MCP are not built yet"
 TASKS = "the task API is not built yet"
 WEB = "there is no web interface yet"
-HARNESS = "harnesses and collection are not built yet"
 LLM = "clients of language models are not built yet"
 PACKAGES = "this environment package is not written yet"
 
@@ -108,6 +107,8 @@ def _providers(path: str) -> list[Row]:
 _TYPES = "openenv.core.env_server.types"
 _INTERFACES = "openenv.core.env_server.interfaces"
 _HARNESS = "openenv.core.harness"
+_ROLLOUT = "openenv.core.harness.rollout"
+_COLLECT = "openenv.core.harness.collect"
 
 TABLE: list[Row] = [
     # ── openenv
@@ -230,14 +231,50 @@ TABLE: list[Row] = [
     *_at("openenv.core.tools", "openenv.executor.py_executor", "PyExecutor"),
     *_pending("openenv.core.tools", TOOLS, "GitServerClient"),
     *_pending("openenv.core.llm_client", LLM, "LLMResponse ToolCall"),
-    *_pending(_HARNESS, HARNESS, "HarnessAdapter HarnessRunLimits HarnessRolloutResult"),
-    *_pending(_HARNESS, HARNESS, "MCPHarnessAdapter CLIHarnessAdapter ModelStep ModelStepResult"),
-    *_pending(_HARNESS, HARNESS, "ResourceSession ResourceSessionFactory StepEnvSessionAdapter"),
-    *_pending(_HARNESS, HARNESS, "ToolResult VerifyResult TraceEntry TrainableSession"),
-    *_pending(_HARNESS, HARNESS, "LoopOwningSession TrainingTrace TrainingTurn"),
-    *_pending(_HARNESS, HARNESS, "build_harness_rollout_func"),
-    *_pending(f"{_HARNESS}.capture.upstream", HARNESS, "training_sampling"),
-    *_pending(f"{_HARNESS}.collect", HARNESS, "CollectRunner RolloutSerializer EpisodeRecord"),
+    # ── harnesses
+    *_at(_HARNESS, "openenv.harness.adapter", "AgenticHarnessAdapter"),
+    *_at(_HARNESS, "openenv.harness.bridge", "HarnessMCPBridge build_bridge_server"),
+    *_at(_HARNESS, "openenv.harness.environment", "HarnessAction HarnessEnvironment"),
+    *_at(_HARNESS, "openenv.harness.events", "HarnessClientMessage HarnessEvent"),
+    *_at(_HARNESS, "openenv.harness.events", "HarnessEventType HarnessResponse"),
+    *_at(_HARNESS, "openenv.harness.events", "events_to_metadata"),
+    *_at(_HARNESS, "openenv.harness.config", "HarnessConfig HarnessTransport"),
+    *_at(_HARNESS, "openenv.harness.errors", "HarnessError HarnessNotRunningError"),
+    *_at(_HARNESS, "openenv.harness.errors", "HarnessStartupError HarnessTurnTimeoutError"),
+    *_at(_HARNESS, "openenv.harness.process", "HarnessProcess"),
+    *_at(_HARNESS, "openenv.harness.tools", "resolve_tool_conflicts"),
+    *_at(_HARNESS, "openenv.harness.results", "HarnessRolloutResult HarnessRunLimits Message"),
+    *_at(_HARNESS, "openenv.harness.results", "ModelStep ModelStepResult RolloutEvent"),
+    *_at(_HARNESS, "openenv.harness.results", "ToolResult ToolTraceEntry VerifyResult"),
+    *_at(_HARNESS, "openenv.harness.sessions", "LoopOwningSession ResourceSession"),
+    *_at(_HARNESS, "openenv.harness.sessions", "ResourceSessionFactory TraceEntry"),
+    *_at(_HARNESS, "openenv.harness.sessions", "TrainableSession"),
+    *_at(_HARNESS, "openenv.harness.training", "TrainingTrace TrainingTurn"),
+    *_at(_HARNESS, "openenv.harness.white_box", "HarnessAdapter MCPHarnessAdapter"),
+    *_at(_HARNESS, "openenv.harness.cli_adapter", "CLIHarnessAdapter"),
+    *_at(_HARNESS, "openenv.harness.session_bridge", "SessionMCPBridge"),
+    *_at(_HARNESS, "openenv.harness.step_session", "StepEnvSessionAdapter"),
+    *_at(_HARNESS, "openenv.harness.rollout_func", "build_harness_rollout_func"),
+    *_at(_HARNESS, "openenv.env.tool_models", "RESERVED_TOOL_NAMES"),
+    *_at(_ROLLOUT, "openenv.harness.results", "HarnessRolloutResult HarnessRunLimits Message"),
+    *_at(_ROLLOUT, "openenv.harness.results", "ModelStep ModelStepResult RolloutEvent"),
+    *_at(_ROLLOUT, "openenv.harness.results", "ToolResult ToolTraceEntry VerifyResult"),
+    *_at(_ROLLOUT, "openenv.harness.sessions", "LoopOwningSession ResourceSession"),
+    *_at(_ROLLOUT, "openenv.harness.sessions", "ResourceSessionFactory TraceEntry"),
+    *_at(_ROLLOUT, "openenv.harness.sessions", "TrainableSession"),
+    *_at(_ROLLOUT, "openenv.harness.white_box", "HarnessAdapter MCPHarnessAdapter"),
+    *_at(_ROLLOUT, "openenv.harness.cli_adapter", "CLIHarnessAdapter"),
+    *_at(_ROLLOUT, "openenv.harness.session_bridge", "SessionMCPBridge"),
+    *_at(_ROLLOUT, "openenv.harness.step_session", "StepEnvSessionAdapter"),
+    *_at(_ROLLOUT, "openenv.harness.rollout_func", "build_harness_rollout_func"),
+    *_at(_ROLLOUT, "openenv.env.tool_models", "RESERVED_TOOL_NAMES"),
+    *_at(_COLLECT, "openenv.harness.collect", "CollectRunner"),
+    *_at(_COLLECT, "openenv.harness.records", "CollectResult EpisodeRecord RolloutSerializer"),
+    *_at(_COLLECT, "openenv.harness.records", "RESULTS_FILENAME METADATA_FILENAME"),
+    *_at(_COLLECT, "openenv.harness.model_step", "build_model_step"),
+    *_at(_COLLECT, "openenv.harness.dataset", "build_dataset_readme push_to_hf_hub"),
+    *_at(_COLLECT, "openenv.harness.dataset", "README_FILENAME"),
+    *_at(f"{_HARNESS}.capture.upstream", "openenv.harness.capture.upstream", "training_sampling"),
     # ── environment packages
     *_at("echo_env", "echo_env.models", "EchoAction EchoObservation"),
     *_at("echo_env", "echo_env.client", "EchoEnv"),

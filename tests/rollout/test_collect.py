@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 from openenv import Action, Environment, Observation
 from openenv.cli.__main__ import app
+from openenv.harness.collection import Collection, Policy
+from openenv.harness.records import EpisodeRecord, RolloutSerializer
 from openenv.project.collection import write
 from openenv.project.errors import ProjectError
-from openenv.rollout.collect import Collection, EpisodeRecord, Policy, RolloutSerializer
 from openenv.testing.scripted import ScriptedPolicy
 from tests.serving import Served, serving
 
@@ -148,7 +149,8 @@ def test_an_episode_without_a_number_for_a_reward_is_not_written(
     server: Served, tmp_path: Path
 ) -> None:
     answer = collect(server, tmp_path, "-n", "1", *config(reward="nan"))
-    assert (answer["num_failed"], (tmp_path / "results.jsonl").exists()) == (1, False)
+    assert (answer["num_unscored"], answer["num_failed"], answer["avg_reward"]) == (1, 0, None)
+    assert not (tmp_path / "results.jsonl").exists()
 
 
 def test_a_record_that_was_cut_off_is_played_again(server: Served, tmp_path: Path) -> None:

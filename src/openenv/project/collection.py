@@ -12,9 +12,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openenv import __version__
+from openenv.harness.collection import Collection
+from openenv.harness.records import CollectResult, RolloutSerializer
 from openenv.project.errors import ProjectError
 from openenv.protocol.errors import ConnectFailed
-from openenv.rollout.collect import Collection, CollectResult, RolloutSerializer
 
 
 def write(

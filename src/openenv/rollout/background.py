@@ -20,10 +20,14 @@ class Background:
 
     Args:
         farewell: awaited when it is stopped, for a second at most.
+        name: of the thread.
     """
 
-    def __init__(self, farewell: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def __init__(
+        self, farewell: Callable[[], Coroutine[Any, Any, None]], name: str = "openenv-pool"
+    ) -> None:
         self._farewell = farewell
+        self._name = name
         self._beginning, self._ending = threading.Lock(), threading.Lock()
         self._pid = os.getpid()
         self._thread: threading.Thread | None = None
@@ -64,7 +68,7 @@ class Background:
         with self._beginning:
             if self._thread is None:
                 self._thread = threading.Thread(
-                    target=lambda: _run(self._serve()), name="openenv-pool", daemon=True
+                    target=lambda: _run(self._serve()), name=self._name, daemon=True
                 )
                 self._thread.start()
         self._ready.wait()

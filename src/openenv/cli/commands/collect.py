@@ -12,7 +12,7 @@ from openenv.cli.hub_options import AsJson
 from openenv.cli.output import answer, next_steps, say, step
 
 if TYPE_CHECKING:
-    from openenv.rollout.collect import Collection
+    from openenv.harness.collection import Collection
 
 Env = Annotated[
     str, typer.Argument(metavar="ENV", help="What is played, as FAMILY:VARIANT; it is recorded.")
@@ -137,9 +137,9 @@ def _options(dataset_config: str | None) -> dict[str, Any]:
 def _collection(base_url: str, **wanted: Any) -> Collection:
     """The episodes, played by actions made up from the server's own schema."""
     from openenv.client.endpoint import UNAUTHORIZED_STATUS
+    from openenv.harness.collection import Collection
     from openenv.project.errors import ProjectError, UsageProblem
     from openenv.protocol.errors import ConfigurationError
-    from openenv.rollout.collect import Collection
     from openenv.settings import client_headers
     from openenv.testing.samples import NoSample
     from openenv.testing.scripted import ScriptedPolicy
@@ -174,11 +174,16 @@ def _run(collection: Collection, output_dir: Path, resume: bool, as_json: bool) 
 
     with step(f"Playing {collection.num_episodes} episodes on {collection.base_url}"):
         answered = write(collection, output_dir, resume=resume, told=say)
+    unscored = answered["num_unscored"]
     lines = [
         f"{answered['num_collected']} episodes written to {answered['results']}, "
         f"{answered['num_skipped']} were there, {answered['num_dropped']} dropped, "
-        f"{answered['num_failed']} failed",
-        f"mean reward {answered['avg_reward']:.3f}, success rate {answered['success_rate']:.0%}",
+        f"{answered['num_failed']} failed"
+        + (f", {unscored} without a reward that could be computed" if unscored else ""),
     ]
+    if answered["avg_reward"] is not None:
+        lines.append(
+            f"mean reward {answered['avg_reward']:.3f}, success rate {answered['success_rate']:.0%}"
+        )
     answer(answered, as_json, lines)
     next_steps(f"head -n 1 {answered['results']}")

@@ -1,0 +1,1 @@
+"""What a trainer asks of the engine whose calls are recorded."""

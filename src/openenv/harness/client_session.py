@@ -1,0 +1,111 @@
+"""A session over a client of a served environment: one episode, from its reset to its close."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, cast
+
+from openenv.client.results import StepResult
+from openenv.harness.results import Message, VerifyResult
+from openenv.harness.rewards import REWARD, REWARD_ERROR
+from openenv.harness.sessions import ResourceSession
+from openenv.protocol.errors import Json
+
+MessagesBuilder: TypeAlias = Callable[[StepResult[Any], Any], list[Message]]
+"""The conversation before the first turn, by the reset's result and the task."""
+VerifyBuilder: TypeAlias = Callable[[list[Message], Any, StepResult[Any] | None, Any], VerifyResult]
+"""The verdict, by the conversation, the harness's final state, the last result and the state."""
+
+
+class BlockingClient(Protocol):
+    """What a session needs of a client."""
+
+    def reset(self, **options: Any) -> StepResult[Any]:
+        """Begins an episode."""
+
+    def step(self, action: Any) -> StepResult[Any]:
+        """Takes an action."""
+
+    def close(self) -> object:
+        """Ends the session."""
+
+
+class ClientSession(ResourceSession):
+    """An episode of a client. It is the client's only user, and closes it.
+
+    Args:
+        client: an `EnvClient`, or anything whose `reset`, `step`, `state` and `close` block; its
+            blocking form is used if it has one.
+        verify_builder: how the episode is judged; by default by its last step.
+    """
+
+    def __init__(self, client: Any, verify_builder: VerifyBuilder | None = None) -> None:
+        blocking = getattr(client, "sync", None)
+        self._client = cast("BlockingClient", blocking() if callable(blocking) else client)
+        self._verdict_of = verify_builder
+        self._last: StepResult[Any] | None = None
+        self._state: Any = None
+
+    def verify(self, transcript: list[Message], final_state: Any | None = None) -> VerifyResult:
+        """The builder's verdict, or the last step's reward and end."""
+        last = self._last
+        if self._verdict_of is not None:
+            return self._verdict_of(transcript, final_state, last, self._state)
+        failure = None if last is None else reward_error(last)
+        return VerifyResult(
+            env_reward=None if last is None or failure else last.reward,
+            done=last is not None and last.done,
+            metrics={REWARD_ERROR: failure} if failure else {},
+            artifacts={"final_state": self._state, "transcript_length": len(transcript)},
+        )
+
+    def close(self) -> None:
+        """Ends the session of the client, whose slot is free when this returns."""
+        self._client.close()
+
+    def _begin(
+        self, seed: int | None, episode_id: str | None, options: Json | None
+    ) -> StepResult[Any]:
+        given = {"seed": seed, "episode_id": episode_id}
+        named = {name: value for name, value in given.items() if value is not None}
+        result = self._client.reset(**{**named, **(options or {})})
+        self._observe(result)
+        return result
+
+    def _act(self, action: Any) -> StepResult[Any]:
+        result = self._client.step(action)
+        self._observe(result)
+        return result
+
+    def _observe(self, result: StepResult[Any]) -> None:
+        self._last = result
+        state = getattr(self._client, "state", None)
+        if callable(state):
+            self._state = state()
+
+
+def reward_error(result: StepResult[Any]) -> str | None:
+    """Why a step has no reward though it should have one."""
+    said = (result.metadata or {}).get(REWARD_ERROR)
+    if said is None:
+        said = _metadata(result.observation).get(REWARD_ERROR)
+    if said is not None:
+        return str(said)
+    if isinstance(result.reward, float) and not math.isfinite(result.reward):
+        return f"the environment's reward is {result.reward}"
+    return None
+
+
+def scored(result: StepResult[Any]) -> Json:
+    """What the metadata of a tool's result say of a step's reward."""
+    failure = reward_error(result)
+    return {REWARD: result.reward} if failure is None else {REWARD: None, REWARD_ERROR: failure}
+
+
+def _metadata(observation: Any) -> Json:
+    if isinstance(observation, dict):
+        found = observation.get("metadata")
+    else:
+        found = getattr(observation, "metadata", None)
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,126 @@
+"""Episodes that policies play, one after the other, into a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from openenv.client.generic import GenericEnvClient
+from openenv.client.results import StepResult
+from openenv.harness.client_session import reward_error
+from openenv.harness.records import CollectResult, EpisodeRecord, RolloutSerializer
+from openenv.harness.rollout_errors import RewardInvalid
+from openenv.protocol.errors import ConnectFailed, Json, OpenEnvError
+
+Policy = Callable[[Json], Json]
+"""What to do, by what is seen: both as plain dicts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collection:
+    """What is to be played.
+
+    Attributes:
+        base_url: the server.
+        make_policy: the policy of an episode, by its seed.
+        num_episodes: how many there are to be in the end.
+        max_turns: the most steps of one episode.
+        prefix: what their names begin with; `-000001` and so on follow.
+        options: what each reset is given beside the seed and the episode's name.
+        keep_losses: whether episodes with a reward below 0 are written.
+        task: what the episodes are about.
+    """
+
+    base_url: str
+    make_policy: Callable[[int], Policy]
+    num_episodes: int = 10
+    max_turns: int = 9
+    prefix: str = "ep"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    keep_losses: bool = False
+    task: Any = None
+
+    def run(
+        self, serializer: RolloutSerializer, told: Callable[[str], None] = lambda line: None
+    ) -> CollectResult:
+        """Plays the episodes that are not there yet, each in a session of its own.
+
+        An episode that fails is counted, and the next one is played.
+
+        Args:
+            serializer: where they are written.
+            told: is told of each that fails, in a line.
+
+        Raises:
+            ConnectFailed: the server is gone; what was written stays.
+            ConfigurationError: the file of records holds something else.
+        """
+        result = CollectResult()
+        there = serializer.collected_episode_ids()
+        for number in range(1, self.num_episodes + 1):
+            episode_id = f"{self.prefix}-{number:06d}"
+            if episode_id in there:
+                result.num_skipped += 1
+                continue
+            try:
+                record = self._play(episode_id, seed=number)
+            except ConnectFailed:
+                raise
+            except OpenEnvError as error:
+                result.failed(error)
+                told(f"{episode_id} failed: {error}")
+                continue
+            self._keep(record, serializer, result)
+        return result
+
+    def _keep(
+        self, record: EpisodeRecord, serializer: RolloutSerializer, result: CollectResult
+    ) -> None:
+        if record.reward is not None and record.reward < 0 and not self.keep_losses:
+            result.num_dropped += 1
+            return
+        serializer.write_episode(record)
+        result.collected(record)
+
+    def _play(self, episode_id: str, seed: int) -> EpisodeRecord:
+        policy = self.make_policy(seed)
+        messages: list[Json] = []
+        trace: list[Json] = []
+        with GenericEnvClient(base_url=self.base_url) as client:
+            result = client.reset(seed=seed, episode_id=episode_id, **self.options)
+            messages.append(_message("user", result.observation))
+            while not result.done and len(trace) < self.max_turns:
+                action = policy(result.observation)
+                result = client.step(action)
+                failure = reward_error(result)
+                if failure is not None:
+                    raise RewardInvalid(f"the reward of step {len(trace) + 1}: {failure}")
+                messages.append(_message("assistant", action))
+                messages.append(_message("user", result.observation))
+                trace.append(_traced(action, result))
+        given = [step["result"]["reward"] for step in trace]
+        rewards = [reward for reward in given if reward is not None]
+        return EpisodeRecord(
+            episode_id=episode_id,
+            messages=messages,
+            reward=sum(rewards) if rewards else None,
+            done=result.done,
+            tool_trace=trace,
+            metrics={"turns": len(trace), "truncated": result.truncated or not result.done},
+            task=self.task,
+            extra={"seed": seed},
+        )
+
+
+def _message(role: str, content: Json) -> Json:
+    return {"role": role, "content": json.dumps(content, ensure_ascii=False, default=str)}
+
+
+def _traced(action: Json, result: StepResult[Json]) -> Json:
+    return {
+        "tool_name": "step",
+        "arguments": action,
+        "result": {"reward": result.reward, "done": result.done},
+    }

@@ -1,0 +1,116 @@
+"""A server's own tools, as a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from openenv.client.results import StepResult
+from openenv.env.tool_models import RESERVED_TOOL_NAMES, CallToolAction, ListToolsAction, Tool
+from openenv.harness.calls import to_text
+from openenv.harness.client_session import ClientSession, MessagesBuilder, VerifyBuilder, scored
+from openenv.harness.results import Message, ToolResult
+from openenv.protocol.errors import Json, ProtocolError
+
+_TOOL = TypeAdapter(Tool)
+
+
+class ToolSessionAdapter(ClientSession):
+    """An episode of an environment that has tools, whichever they are.
+
+    Works with any client whose server has tools, such as `MCPToolClient` and `GenericEnvClient`.
+    Calls go to the trainer's own session, so that their rewards and the episode's end come with
+    them. The episode is reset when the session is made; if anything fails then, the client is
+    closed.
+
+    Args:
+        client: its client, which becomes this session's own; closed with it.
+        task: what the episode is about; by default the first message: a conversation as it is,
+            anything else as what the user says.
+        seed: given to the reset, if there is one.
+        episode_id: likewise.
+        initial_messages_builder: what the model is told first, by the reset's result and the task.
+        verify_builder: how the episode is judged; by default by the last call.
+        reset_kwargs: what else the reset is given; it goes before `seed` and `episode_id`.
+
+    Raises:
+        OpenEnvError: the reset failed, or the server has no tools.
+    """
+
+    def __init__(  # noqa: PLR0913  # as StepEnvSessionAdapter
+        self,
+        client: Any,
+        *,
+        task: Any = None,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        initial_messages_builder: MessagesBuilder | None = None,
+        verify_builder: VerifyBuilder | None = None,
+        reset_kwargs: Json | None = None,
+    ) -> None:
+        super().__init__(client, verify_builder)
+        try:
+            first = self._begin(seed, episode_id, reset_kwargs)
+            self._tools = _listed(self._client.step(ListToolsAction()))
+            self._messages = (initial_messages_builder or _as_conversation)(first, task)
+        except BaseException:
+            self.close()
+            raise
+
+    def initial_messages(self) -> list[Message]:
+        """What the builder made of the reset, or the task."""
+        return list(self._messages)
+
+    def list_tools(self) -> list[Tool]:
+        """The server's tools."""
+        return list(self._tools)
+
+    def call_tool(self, name: str, arguments: Json) -> ToolResult:
+        """Calls a tool of the server; what the server says is wrong is the result's `error`.
+
+        Raises:
+            OpenEnvError: the server did not answer.
+        """
+        result = self._act(CallToolAction(tool_name=name, arguments=arguments))
+        called = _fields(result.observation)
+        error = called.get("error")
+        return ToolResult(
+            data=_told(called.get("result")),
+            done=result.done,
+            metadata=scored(result),
+            error=None if error is None else str(_fields(error).get("message") or error),
+        )
+
+
+def _as_conversation(first: StepResult[Any], task: Any) -> list[Message]:
+    if task is None:
+        return []
+    if isinstance(task, list):
+        return list(task)
+    return [{"role": "user", "content": task if isinstance(task, str) else to_text(task)}]
+
+
+def _listed(result: StepResult[Any]) -> list[Tool]:
+    try:
+        tools = [
+            _TOOL.validate_python(_fields(tool)) for tool in _fields(result.observation)["tools"]
+        ]
+    except (KeyError, TypeError, ValidationError) as error:
+        raise ProtocolError(
+            f"the server answered list_tools with something else: {error}"
+        ) from error
+    return [tool for tool in tools if tool.name not in RESERVED_TOOL_NAMES]
+
+
+def _told(value: Any) -> Any:
+    """What the model is told of a tool's result: its value, or its content if it has no other."""
+    fields = _fields(value) if value is not None else {}
+    return fields.get("data", fields.get("content", value))
+
+
+def _fields(value: Any) -> Json:
+    """The fields of something that may be a model, or plain as the wire has it."""
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    return value if isinstance(value, dict) else {}
