@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
-_NONE: Mapping[str, Any] = MappingProxyType({})
+_NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
