@@ -36,8 +36,8 @@ def with_default_path(url: str, path: str) -> str:
 
 def _split(endpoint: str) -> SplitResult:
     try:
-        parts = urlsplit(endpoint)
-    except (ValueError, AttributeError, TypeError):
+        parts = urlsplit(str(endpoint))
+    except ValueError:
         raise ConfigurationError(f"the endpoint {endpoint!r} is no URL") from None
     if "@" in parts.netloc:  # not repeated: what stands before the @ is secret
         raise ConfigurationError(

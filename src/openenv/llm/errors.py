@@ -8,6 +8,8 @@ ModelFailed               no usable answer
 
 from __future__ import annotations
 
+from typing_extensions import Self
+
 from openenv.protocol.errors import OpenEnvError
 
 
@@ -30,7 +32,34 @@ class ModelRejected(ModelFailed):
 
 
 class ModelUnavailable(ModelFailed):
-    """A model was busy (429), broken (5xx) or out of reach until no attempt was left."""
+    """A model was busy (429), broken (5xx) or out of reach until no attempt was left.
+
+    Attributes:
+        retry_after_s: seconds after which the server wants to be asked again, `None` if it does
+            not say.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        attempts: int = 1,
+        retry_after_s: float | None = None,
+    ) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(message, status=status, attempts=attempts)
+
+    def after(self, attempts: int, spent_s: float) -> Self:
+        """The same error, which tells how long it was tried."""
+        wish = self.retry_after_s
+        asked = "" if wish is None else f", and it asks to wait another {wish:g} s"
+        return type(self)(
+            f"{self}; tried {attempts} time(s) in {spent_s:.1f} s{asked}",
+            status=self.status,
+            attempts=attempts,
+            retry_after_s=wish,
+        )
 
 
 class ModelTimeout(ModelUnavailable, TimeoutError):

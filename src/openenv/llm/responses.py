@@ -56,20 +56,22 @@ class ToolCall:
     fault: str | None = None
 
     @classmethod
-    def written(cls, id: str, name: str, arguments: str) -> Self:
+    def written(cls, id: str, name: str, arguments: Any) -> Self:
         """The call that a model wrote, whatever it wrote as its arguments.
 
         Args:
             id: the model's name of the call.
             name: the tool.
-            arguments: JSON of an object; nothing at all is an empty one.
+            arguments: JSON of an object, or the object; nothing at all is an empty one.
         """
-        try:
-            args = json.loads(arguments or "{}", parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            return cls(id, name, {}, f"the arguments are not JSON ({error}): {_clip(arguments)}")
+        args = arguments or {}
+        if isinstance(args, str):
+            try:
+                args = json.loads(args, parse_constant=_refuse)
+            except (ValueError, RecursionError) as error:
+                return cls(id, name, {}, f"the arguments are not JSON ({error}): {_clip(args)}")
         if not isinstance(args, dict):
-            return cls(id, name, {}, f"the arguments are not a JSON object: {_clip(arguments)}")
+            return cls(id, name, {}, f"the arguments are not a JSON object: {_clip(str(args))}")
         return cls(id, name, args)
 
 

@@ -34,8 +34,9 @@ class AnthropicWire:
         return next(filter(None, map(_fault, _turns(body["messages"]))), None)
 
     def key(self, headers: Mapping[str, str]) -> str | None:
-        """The key that a request shows."""
-        return headers.get("x-api-key")
+        """The key that a request shows, in either of the two ways."""
+        bearer = headers.get("authorization", "").removeprefix("Bearer ")
+        return headers.get("x-api-key") or bearer or None
 
     def answer(self, reply: Reply, received: Received) -> dict[str, Any]:
         """A whole answer."""

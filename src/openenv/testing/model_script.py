@@ -155,9 +155,7 @@ class Received:
         return len(" ".join([text_of(self.body.get("system")), *said]).split())
 
 
-Script = (
-    str | Outcome | Sequence[str | Outcome] | Callable[[Received], str | Outcome | Awaitable[Any]]
-)
+Script = str | Outcome | Sequence[Any] | Callable[[Received], str | Outcome | Awaitable[Any]]
 """What the model says: always the same, one after the other, or what a function makes of a request.
 
 A function may be async. A sequence that has ended is answered with status 400, which no client
