@@ -4,6 +4,7 @@
 | --- | --- | --- |
 | `MAX_CONCURRENT_ENVS` | 64 | sessions that a server holds at once |
 | `OPENENV_STEP_TIMEOUT_S` | 3600 | the longest step a server allows; `0` is no limit |
+| `OPENENV_TOOL_TIMEOUT_S` | 30 | the longest call of a tool that says nothing else; `0` is no limit |
 | `OPENENV_RESET_TIMEOUT_S` | 3600 | the longest reset; `0` is no limit |
 | `OPENENV_IDLE_TIMEOUT_S` | 0 | how long a connected session may do nothing; `0` is no limit |
 | `OPENENV_UNATTACHED_TIMEOUT_S` | 1800 | how long a session made over HTTP may do nothing |
@@ -14,6 +15,7 @@
 | `OPENENV_WORKERS` | 1 | how many server processes share the port; `serve --workers` sets it |
 | `ENABLE_WEB_INTERFACE` | false | asks for the web page, which this version does not have |
 | `OPENENV_TOKEN` | – | what a server's callers must show, as `Authorization: Bearer TOKEN` |
+| `OPENENV_CONTROL_TOKEN` | – | what those must show who control episodes; agents need not |
 | `OPENENV_HOST_KIND` | – | `inline`, `thread`, `process` or `sandbox`, over the environment's |
 | `OPENENV_ISOLATION` | best | of a sandbox: `best` takes what there is, `strict` all or nothing |
 | `OPENENV_TRACEBACKS` | 0 | `1` sends the author's part of a traceback to the client |
@@ -66,6 +68,7 @@ class ServerSettings:
     v2: bool
     child_environ: Mapping[str, str]
     token: str | None = field(repr=False)
+    control_token: str | None = field(repr=False)
     workers: int
 
 
@@ -80,6 +83,7 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
     limits = Limits(
         capacity=_whole(env, "MAX_CONCURRENT_ENVS", DEFAULT_CAPACITY),
         step_timeout=_seconds(env, "OPENENV_STEP_TIMEOUT_S", 3600.0),
+        tool_timeout=_seconds(env, "OPENENV_TOOL_TIMEOUT_S", 30.0),
         reset_timeout=_seconds(env, "OPENENV_RESET_TIMEOUT_S", 3600.0),
         idle_timeout=_seconds(env, "OPENENV_IDLE_TIMEOUT_S", 0.0),
         unattached_timeout=_seconds(env, "OPENENV_UNATTACHED_TIMEOUT_S", 1800.0),
@@ -101,7 +105,8 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         tracebacks=_switch(env, "OPENENV_TRACEBACKS"),
         v2=_wire(env) == "v2",
         child_environ=without_secrets(env),
-        token=checked_token(env["OPENENV_TOKEN"]) if env.get("OPENENV_TOKEN") else None,
+        token=_token(env, "OPENENV_TOKEN"),
+        control_token=_token(env, "OPENENV_CONTROL_TOKEN"),
         workers=workers,
     )
 
@@ -222,6 +227,10 @@ def tool_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def trusts_remote_code() -> bool:
     """Whether the Hub's environments, which are code, may be installed without asking."""
     return _switch(os.environ, "OPENENV_TRUST_REMOTE_CODE")
+
+
+def _token(environ: Mapping[str, str], name: str) -> str | None:
+    return checked_token(environ[name]) if environ.get(name) else None
 
 
 def _switch(environ: Mapping[str, str], name: str) -> bool:

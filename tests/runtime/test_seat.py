@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import time
 
 import pytest
 
@@ -12,7 +11,7 @@ from openenv.protocol.errors import EnvironmentFailed, HostCrashed, SessionCreat
 from openenv.protocol.messages import Reply, Request
 from openenv.runtime.host import Host, InlineHost, session_factory
 from openenv.runtime.limits import Limits
-from openenv.runtime.seat import Seat
+from openenv.runtime.seat import Seat, Terms
 from tests.runtime.seats import ask, until
 from tests.runtime.worlds import World
 
@@ -35,6 +34,9 @@ class BadHost(Host):
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         future.set_exception(self.error)
         return future
+
+    def interrupt(self) -> None:
+        raise AssertionError("no tool is called")
 
     async def close(self) -> None:
         self.closed += 1
@@ -63,7 +65,7 @@ def said(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 def seat_on(host: Host, ended: list[Seat]) -> Seat:
     limits = Limits(close_grace=5)
-    return Seat("s", host, limits, time.monotonic, attached=False, on_end=ended.append)
+    return Seat("s", host, Terms(limits), attached=False, on_end=ended.append)
 
 
 @pytest.mark.parametrize("later", [False, True])

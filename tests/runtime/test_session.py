@@ -26,7 +26,7 @@ from tests.runtime.worlds import Do, Seen, Walk, World
 class Served:
     """A session with its answers read."""
 
-    def __init__(self, environment: Any, spec: EnvSpec | None = None, **options: bool) -> None:
+    def __init__(self, environment: Any, spec: EnvSpec | None = None, **options: Any) -> None:
         self.environment = environment
         self.session = Session(environment, spec or EnvSpec.of(type(environment)), **options)
 

@@ -54,6 +54,8 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
         STEPS_TOOL_CALLS: `step` itself answers `ListToolsAction` and `CallToolAction`; by default
             the session lists and calls the tools.
         IS_HARNESS: an agent of its own acts in it: `turn_async` takes what it is told.
+        explain_rewards: observations carry the tree of their rubric's scores, in
+            `metadata["rubric"]`. `reset(explain_rewards=True)` asks for it for one episode.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = False
@@ -69,6 +71,7 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
 
     transform: Transform[ObsT] | None = None
     rubric: Callable[[Any, Any], Any] | None = None
+    explain_rewards: bool = False
 
     def __init__(
         self,
@@ -140,6 +143,21 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
 
     def _apply_transform(self, observation: ObsT) -> ObsT:
         return observation if self.transform is None else self.transform(observation)
+
+    def rewarded(self, action: Any, observation: ObsT) -> ObsT:
+        """The observation with the rubric's score as its reward; as it is without a rubric.
+
+        `return self.rewarded(action, observation)` is how a blocking `step` ends. Where the rubric
+        fails the reward is None, and `metadata["reward_error"]` says why.
+        """
+        told: ObsT = rewards.rewarded(self, action, observation)
+        return told
+
+    async def rewarded_async(self, action: Any, observation: ObsT) -> ObsT:
+        """The same for `step_async`, and for a `step` on the event loop (`HOST = "inline"`)."""
+        told = rewards.rewarded(self, action, observation)
+        final: ObsT = await told if inspect.isawaitable(told) else told
+        return final
 
     def _apply_rubric(self, action: Any, observation: Any) -> Any:
         """The rubric's score, 0.0 without one.

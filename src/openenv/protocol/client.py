@@ -15,6 +15,7 @@ from openenv.protocol.errors import (
     SessionError,
 )
 from openenv.protocol.messages import REPLY_TYPE, Operation, Request, parse_object
+from openenv.protocol.rpc_client import error_in, object_in
 
 
 class Turn(Enum):
@@ -88,5 +89,7 @@ class ClientProtocol:
 def raise_uninvited(frame: str | bytes) -> NoReturn:
     """Raises what a frame means that nobody asked for: the server's parting error, or a fault."""
     with suppress(ProtocolError):
+        if (failure := error_in(object_in(frame))) is not None:
+            raise failure.typed()
         ClientProtocol().receive(frame)
     raise ProtocolError("the server sent a frame that nobody asked for")

@@ -197,8 +197,20 @@ class Line:
         """A frame that asks for a sign of life, and nothing else."""
         return encode_ask(Ask(HEARTBEAT_ID, "ping"), self.encoding)
 
-    def call(self, channel: ClientChannel, op: str, data: Json | None = None) -> Call:
+    def call(
+        self,
+        channel: ClientChannel,
+        op: str,
+        data: Json | None = None,
+        timeout_s: float | None = None,
+    ) -> Call:
         """A request, ready to be sent.
+
+        Args:
+            channel: of which session.
+            op: what to do.
+            data: of that.
+            timeout_s: how long it may take there.
 
         Raises:
             EnvironmentFailed: its data has no wire form; nothing was asked.
@@ -207,7 +219,8 @@ class Line:
         """
         seq = channel.seq + 1 if op in _CHANGING else None
         ident = self._last_id + 1
-        frame = encode_ask(Ask(ident, op, channel.number, seq, data=data), self.encoding)
+        ask = Ask(ident, op, channel.number, seq, timeout_s, data)
+        frame = encode_ask(ask, self.encoding)
         self._admit(frame, channel)
         call = Call(ident, op, channel, frame, seq)
         self._enter(call, call)

@@ -12,7 +12,7 @@ from openenv.protocol.errors import InvalidRequest, Json, SessionError
 from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
 from openenv.protocol.values import encode
 
-Operation = Literal["reset", "step", "state", "close", "list_tools", "call_tool", "turn"]
+Operation = Literal["reset", "step", "state", "close", "mcp", "list_tools", "call_tool", "turn"]
 
 Emit = Callable[[bytes], None]
 
@@ -21,8 +21,10 @@ _OPERATIONS: dict[object, Operation] = {
     "step": "step",
     "state": "state",
     "close": "close",
+    "mcp": "mcp",
 }
-_WITH_DATA = frozenset({"reset", "step"})
+_WITH_DATA = frozenset({"reset", "step", "mcp"})
+_NEEDS_DATA = {"step": "the action", "mcp": "a JSON-RPC request"}
 _OF_TOOLS: dict[object, Operation] = {"list_tools": "list_tools", "call_tool": "call_tool"}
 REPLY_TYPE: dict[Operation, str] = {"reset": "observation", "step": "observation", "state": "state"}
 """Which reply answers which request; `close` has none."""
@@ -127,9 +129,12 @@ def parse_request(frame: str | bytes) -> Request:
             [_short(extra)],
             _short(message[extra]),
         )
-    if op == "step" and "data" not in message:
+    if op in _NEEDS_DATA and "data" not in message:
         raise _invalid(
-            "Invalid message: a 'step' frame needs 'data', the action", "missing", ["data"], None
+            f"Invalid message: a {op!r} frame needs 'data', {_NEEDS_DATA[op]}",
+            "missing",
+            ["data"],
+            None,
         )
     data = message.get("data", {})
     if not isinstance(data, dict):

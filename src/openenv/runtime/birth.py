@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import Self
 
+from openenv.env.spec import EnvSpec
 from openenv.runtime.child import converse
 from openenv.runtime.host import SessionFactory, session_factory
 from openenv.runtime.plan import Plan
@@ -68,13 +69,16 @@ class SessionBirth(Birth):
 
     def load(self) -> SessionFactory:
         """What builds a session, once the environment is imported."""
-        return session_factory(self.plan.load(), tracebacks=self.plan.tracebacks)
+        return self._factory(self.plan.load())
 
     def _preloaded(self) -> SessionFactory:
         spec = self.plan.load()
         with suppress(Exception):  # which each session will be told
             spec.parse_action  # noqa: B018  # builds the validator
-        return session_factory(spec, tracebacks=self.plan.tracebacks)
+        return self._factory(spec)
+
+    def _factory(self, spec: EnvSpec) -> SessionFactory:
+        return session_factory(spec, tracebacks=self.plan.tracebacks, mode=self.plan.mode)
 
     def _make_anew(self) -> Session:
         return self.load()()

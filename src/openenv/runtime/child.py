@@ -5,18 +5,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
+from threading import Lock
+from typing import BinaryIO
 
 from openenv.env.incidents import text_of
-from openenv.protocol.errors import ConfigurationError, EnvironmentFactoryError
-from openenv.protocol.messages import Reply
+from openenv.protocol.errors import (
+    ConfigurationError,
+    EnvironmentFactoryError,
+    EnvironmentFailed,
+)
+from openenv.protocol.messages import Reply, Request, error_reply
 from openenv.runtime.card import card_reply
+from openenv.runtime.ear import Ear
 from openenv.runtime.host import BlockingCalls
-from openenv.runtime.pipe import CARD_QUESTION, decode_question, read_question, write_reply
+from openenv.runtime.interruption import Interrupted
+from openenv.runtime.pipe import (
+    CARD_QUESTION,
+    INTERRUPT,
+    decode_question,
+    read_question,
+    write_reply,
+)
 from openenv.runtime.session import Session
 
 
@@ -54,14 +70,38 @@ def converse(line: int, build: Callable[[bytes], Session]) -> None:
         write_reply(replies, Reply("error", why_not(error).encode()))
         return
     write_reply(replies, Reply("ready", b""))
+    _serve(session, line, requests, replies)
+
+
+def _serve(session: Session, line: int, requests: BinaryIO, replies: BinaryIO) -> None:
     calls = BlockingCalls()
+    ear = Ear(line, calls.interrupt)
+    telling = Lock()
+
+    def tell(event: bytes) -> None:
+        with telling:
+            write_reply(replies, Reply("event", event))
+
     while (question := read_question(requests)) is not None:
+        if question == INTERRUPT:  # of a call that is over
+            continue
         if question == CARD_QUESTION:
-            write_reply(replies, card_reply(session.environment))
+            reply = card_reply(session.environment)
         else:
-            write_reply(replies, calls.settle(session.serve(decode_question(question))))
+            request = decode_question(question, tell)
+            with ear if request.op == "call_tool" else nullcontext():
+                reply = _answer(session, request, calls)
+        with telling:
+            write_reply(replies, reply)
     calls.settle(session.close())
     calls.close()
+
+
+def _answer(session: Session, request: Request, calls: BlockingCalls) -> Reply:
+    try:
+        return calls.settle(session.serve(request))
+    except (Interrupted, asyncio.CancelledError):
+        return error_reply(EnvironmentFailed("the call was given up"))
 
 
 def mute_stdio() -> None:

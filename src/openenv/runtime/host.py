@@ -6,8 +6,11 @@ import asyncio
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import replace
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -16,7 +19,9 @@ from openenv.env.incidents import authors_traceback, text_of
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
+from openenv.protocol.wire import ServerMode
 from openenv.runtime.faults import contained, ended
+from openenv.runtime.interruption import Interruptible
 from openenv.runtime.session import Session
 
 logger = logging.getLogger("openenv.session")
@@ -48,8 +53,14 @@ class Host(ABC):
         """Stops the running call for good and says whether it did; most places cannot."""
         return False
 
+    @abstractmethod
+    def interrupt(self) -> None:
+        """Asks the running call to end; the environment lives on. It may take its time."""
 
-def session_factory(spec: EnvSpec, *, tracebacks: bool) -> SessionFactory:
+
+def session_factory(
+    spec: EnvSpec, *, tracebacks: bool, mode: ServerMode = ServerMode.SIMULATION
+) -> SessionFactory:
     """Builds sessions, with the typed error when the environment's constructor raises."""
 
     def make() -> Session:
@@ -70,7 +81,7 @@ def session_factory(spec: EnvSpec, *, tracebacks: bool) -> SessionFactory:
                 f"Environment factory {spec.name!r} must give an Environment, got "
                 f"{type(environment).__name__}",
             )
-        return Session(environment, spec, tracebacks=tracebacks)
+        return Session(environment, spec, tracebacks=tracebacks, mode=mode)
 
     return make
 
@@ -82,16 +93,19 @@ class InlineHost(Host):
         self._make = make
         self._session: Session | None = None
         self._running: asyncio.Future[Reply] | None = None
+        self._tools: Worker | None = None
+        self._tool: asyncio.Future[Any] | None = None
 
     async def start(self) -> None:
         """Builds the environment on the loop."""
         self._session = self._make()
+        self._session.tooling.offload = self._offload
 
     def serve(self, request: Request) -> Reply | asyncio.Future[Reply]:
         """The reply itself, unless the environment awaits something on the way to it."""
         if self._session is None:
             raise HostCrashed("the environment was closed")
-        outcome = self._session.serve(request)
+        outcome = self._session.serve(_heard_here(request))
         if isinstance(outcome, Reply):
             return outcome
         self._running = asyncio.ensure_future(outcome)
@@ -100,6 +114,8 @@ class InlineHost(Host):
     async def close(self) -> None:
         """Gives up what the environment awaits, and closes it."""
         session, self._session = self._session, None
+        if self._tools is not None:
+            self._tools.stop()
         if self._running is not None and not self._running.done():
             self._running.cancel()
             await asyncio.wait([self._running])
@@ -112,12 +128,27 @@ class InlineHost(Host):
             self._running.cancel()
         return False
 
+    def interrupt(self) -> None:
+        """Cancels what the environment awaits, or interrupts the tool that it waits for."""
+        if self._tools is not None and self._tool is not None and not self._tool.done():
+            self._tools.interrupt(self._tool)
+        elif self._running is not None:
+            self._running.cancel()
+
+    def _offload(self, call: Callable[[], Any]) -> Awaitable[Any]:
+        """Makes a tool's blocking call beside the loop."""
+        if self._tools is None:
+            self._tools = Worker("openenv-tools")
+        self._tool = self._tools.run(partial(copy_context().run, call))
+        return asyncio.shield(self._tool)
+
 
 class BlockingCalls:
     """Makes calls in one thread, and keeps the event loop there that awaited ones need."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Any] | None = None
 
     def settle(self, outcome: ResultT | Coroutine[Any, Any, ResultT]) -> ResultT:
         """What a call gave, after awaiting it in this thread if that is needed."""
@@ -125,8 +156,20 @@ class BlockingCalls:
             return outcome
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-        result: ResultT = self._loop.run_until_complete(outcome)
+        self._task = task = self._loop.create_task(outcome)
+        try:
+            result: ResultT = self._loop.run_until_complete(task)
+        finally:
+            self._task = None
         return result
+
+    def interrupt(self) -> bool:
+        """Cancels what is awaited, from any thread, and says whether something was."""
+        loop, task = self._loop, self._task
+        if loop is None or task is None:
+            return False
+        loop.call_soon_threadsafe(task.cancel)
+        return True
 
     def close(self) -> None:
         """Closes the event loop, if there was need of one, and ends what was left running on it."""
@@ -150,6 +193,8 @@ class Worker:
         self.calls = BlockingCalls()
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._interruptible = Interruptible()
+        self._doing: asyncio.Future[Any] | None = None
 
     def run(self, job: Callable[[], ResultT]) -> asyncio.Future[ResultT]:
         """Does a job on the thread; its result arrives on the caller's event loop."""
@@ -160,7 +205,8 @@ class Worker:
             result: object = None
             error: Exception | None = None
             try:
-                result = job()
+                self._doing = future
+                result = self._interruptible.run(job)
             except BaseException as raised:  # noqa: BLE001  # handed to whoever waits
                 error = raised if isinstance(raised, Exception) else ended(raised)
             with suppress(RuntimeError):  # the loop has closed: nobody waits any more
@@ -171,6 +217,11 @@ class Worker:
         self._jobs.put(work)
         return future
 
+    def interrupt(self, future: asyncio.Future[Any]) -> None:
+        """Interrupts the job whose result is awaited so, if it is being done."""
+        if self._doing is future and not self.calls.interrupt():
+            self._interruptible.interrupt()
+
     def stop(self) -> None:
         """Lets the thread end after the jobs it has."""
         self._jobs.put(None)
@@ -179,6 +230,19 @@ class Worker:
         while (job := self._jobs.get()) is not None:
             job()
         self.calls.close()
+
+
+def _heard_here(request: Request) -> Request:
+    """A request whose events arrive on this event loop, from whatever thread they come."""
+    if request.emit is None:
+        return request
+    loop, emit = asyncio.get_running_loop(), request.emit
+
+    def pass_on(event: bytes) -> None:
+        with suppress(RuntimeError):  # the loop has closed: nobody listens any more
+            loop.call_soon_threadsafe(emit, event)
+
+    return replace(request, emit=pass_on)
 
 
 def _deliver(future: asyncio.Future[Any], result: object, error: Exception | None) -> None:
@@ -201,6 +265,7 @@ class ThreadHost(Host):
         self._worker = worker
         self._owns_worker = owns_worker
         self._session: Session | None = None
+        self._running: asyncio.Future[Reply] | None = None
 
     async def start(self) -> None:
         """Builds the environment on its thread."""
@@ -208,7 +273,14 @@ class ThreadHost(Host):
 
     def serve(self, request: Request) -> asyncio.Future[Reply]:
         """The reply, when the thread has it."""
-        return self._worker.run(lambda: self._serve(request))
+        asked = _heard_here(request)
+        self._running = self._worker.run(lambda: self._serve(asked))
+        return self._running
+
+    def interrupt(self) -> None:
+        """Cancels what the environment awaits, or raises in its thread."""
+        if self._running is not None:
+            self._worker.interrupt(self._running)
 
     async def close(self) -> None:
         """Closes the environment on its thread, and ends the thread."""

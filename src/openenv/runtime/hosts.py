@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from openenv.env.environment import HostKind
 from openenv.env.metadata import EnvironmentMetadata
 from openenv.env.spec import AnyEnvironment, EnvSpec
 from openenv.protocol.errors import ConfigurationError, StepTimeout
+from openenv.protocol.wire import ServerMode
 from openenv.runtime.birth import SessionBirth
 from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
 from openenv.runtime.nursery import FORKS, Nursery
@@ -32,12 +33,14 @@ class Housing:
         isolation: of a sandbox: whatever this machine has, or `strict`: all or nothing.
         environ: the environment variables of processes: no credentials.
         tracebacks: whether errors carry the author's part of the traceback.
+        mode: for whom the server is.
     """
 
     kind: HostKind | None = None
     isolation: Isolation = "best"
     environ: Mapping[str, str] = field(default_factory=dict)
     tracebacks: bool = False
+    mode: ServerMode = ServerMode.SIMULATION
 
 
 class Hosts:
@@ -65,22 +68,39 @@ class Hosts:
             )
         self._spec = spec
         self._patience_s = patience_s
-        self._make = session_factory(spec, tracebacks=housing.tracebacks)
         self._shared_worker: Worker | None = None
         self._sandbox: Sandbox | None = None
         self._nursery: Nursery | None = None
-        if self.kind in ("process", "sandbox"):
-            plan = Plan.of(spec, tracebacks=housing.tracebacks)
-            if FORKS:
-                from openenv.runtime.confine import shield  # of Linux alone
+        self._housing = housing
+        self._furnish()
 
-                shield()
-            if self.kind == "sandbox":
-                from openenv.runtime.sandbox import Sandbox  # of Linux alone
+    @property
+    def mode(self) -> ServerMode:
+        """For whom the server is."""
+        return self._housing.mode
 
-                self._sandbox = Sandbox.of(spec, plan, housing.isolation)
-            birth = SessionBirth(plan=plan, sandbox=self._sandbox)
-            self._nursery = Nursery(spec.name, birth, housing.environ, patience_s=patience_s)
+    def turn_to(self, mode: ServerMode) -> None:
+        """Makes hosts for another mode from now on; to be called before the first session."""
+        if mode is not self.mode:
+            self._housing = replace(self._housing, mode=mode)
+            self._furnish()
+
+    def _furnish(self) -> None:
+        spec, housing = self._spec, self._housing
+        self._make = session_factory(spec, tracebacks=housing.tracebacks, mode=housing.mode)
+        if self.kind not in ("process", "sandbox"):
+            return
+        plan = Plan.of(spec, tracebacks=housing.tracebacks, mode=housing.mode)
+        if FORKS:
+            from openenv.runtime.confine import shield  # of Linux alone
+
+            shield()
+        if self.kind == "sandbox":
+            from openenv.runtime.sandbox import Sandbox  # of Linux alone
+
+            self._sandbox = Sandbox.of(spec, plan, housing.isolation)
+        birth = SessionBirth(plan=plan, sandbox=self._sandbox)
+        self._nursery = Nursery(spec.name, birth, housing.environ, patience_s=self._patience_s)
 
     @property
     def isolation(self) -> dict[str, Any]:

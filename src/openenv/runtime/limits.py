@@ -19,6 +19,8 @@ class Limits:
         waiting: clients that may queue for a slot when they ask to.
         max_wait: the longest that one may queue.
         step_timeout: the longest that a step, or a look at the state, may run.
+        tool_timeout: the longest that a call of a tool may run, unless the tool or its caller say
+            otherwise, which may be up to `step_timeout`. The session lives on.
         reset_timeout: the longest that a reset, or building the environment, may run.
         idle_timeout: how long a session with an open socket may do nothing. A trainer may be
             busy for minutes between steps, so there is no limit by default: the socket's own
@@ -38,6 +40,7 @@ class Limits:
     waiting: int = 256
     max_wait: float = 600.0
     step_timeout: float | None = 3600.0
+    tool_timeout: float | None = 30.0
     reset_timeout: float | None = 3600.0
     idle_timeout: float | None = None
     unattached_timeout: float | None = 1800.0
@@ -54,7 +57,10 @@ class Limits:
             raise ConfigurationError(
                 f"a server must hold at least 1 session, got max_concurrent_envs={self.capacity}"
             )
-        for name in ("step_timeout", "reset_timeout", "idle_timeout", "unattached_timeout"):
+        for name in (
+            *("step_timeout", "tool_timeout", "reset_timeout"),
+            *("idle_timeout", "unattached_timeout"),
+        ):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ConfigurationError(f"{name} must be more than 0 seconds, got {value!r}")
@@ -81,6 +87,7 @@ class Limits:
         return {
             "max_message_bytes": self.max_message_bytes,
             "step_timeout_s": self.step_timeout,
+            "tool_timeout_s": self.tool_timeout,
             "reset_timeout_s": self.reset_timeout,
             "idle_timeout_s": self.idle_timeout,
             "resume_grace_s": self.resume_grace,

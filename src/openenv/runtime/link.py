@@ -7,8 +7,14 @@ import socket
 from typing import Any
 
 from openenv.protocol.errors import HostCrashed
-from openenv.protocol.messages import Reply
-from openenv.runtime.pipe import HEADER, KINDS, MAX_ANSWER_BYTES, sized
+from openenv.protocol.messages import Emit, Reply
+from openenv.runtime.pipe import HEADER, KINDS, MAX_ANSWER_BYTES, is_object, sized
+
+EVENT = KINDS.index("event")
+MAX_EVENTS = 10_000
+"""Events of one call that are passed on; what comes after is dropped."""
+MAX_EVENT_BYTES = 64 * 1024
+"""The largest event that is passed on."""
 
 
 class Link(asyncio.Protocol):
@@ -27,6 +33,8 @@ class Link(asyncio.Protocol):
         self._opening: asyncio.Future[Any] | None = None
         self._received = bytearray()
         self._awaited: asyncio.Future[Reply] | None = None
+        self._emit: Emit | None = None
+        self._events = 0
         self._broken = False
         self._unasked = 0
         self._leaving = False
@@ -43,14 +51,20 @@ class Link(asyncio.Protocol):
         """The loop reads."""
         self._transport = transport
 
-    def ask(self, question: bytes) -> asyncio.Future[Reply]:
-        """The answer, when it comes.
+    def tell(self, word: bytes) -> None:
+        """Says something that has no answer."""
+        if not (self._broken or self._transport is None or self._transport.is_closing()):
+            self._transport.write(sized(word))
+
+    def ask(self, question: bytes, emit: Emit | None = None) -> asyncio.Future[Reply]:
+        """The answer, when it comes; `emit` takes the events that come before.
 
         Raises:
             ConnectionError: when awaited: the child is gone.
             HostCrashed: when awaited: it sent something that is no answer.
         """
         self._awaited = answer = asyncio.get_running_loop().create_future()
+        self._emit, self._events = emit, 0
         if self._unasked:
             answer.set_exception(_nonsense())
         elif self._broken or self._transport is None:
@@ -69,8 +83,8 @@ class Link(asyncio.Protocol):
                 self._transport.abort()
             return
         self._received += data
-        if len(self._received) >= HEADER.size:
-            self._settle(self._awaited, self._received)
+        while len(self._received) >= HEADER.size and self._settle(self._awaited, self._received):
+            pass
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The child has closed its end, most likely by dying."""
@@ -100,15 +114,27 @@ class Link(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _settle(self, answer: asyncio.Future[Reply], received: bytearray) -> None:
-        """Gives the answer to whom it is for, once it is complete."""
+    def _settle(self, answer: asyncio.Future[Reply], received: bytearray) -> bool:
+        """Gives the answer to whom it is for, once it is complete, or says if it was an event."""
         kind, binary, size = HEADER.unpack_from(received)
         end = HEADER.size + size
-        if kind >= len(KINDS) or size > MAX_ANSWER_BYTES or len(received) > end:
+        is_event = kind == EVENT and self._emit is not None
+        if kind >= len(KINDS) or size > MAX_ANSWER_BYTES or (len(received) > end and not is_event):
             answer.set_exception(_nonsense())
+        elif is_event and len(received) >= end:
+            self._pass_on(bytes(received[HEADER.size : end]))
+            del received[:end]
+            return True
         elif len(received) == end:
             self._received = bytearray()
             answer.set_result(Reply(KINDS[kind], bytes(received[HEADER.size :]), binary=binary))
+        return False
+
+    def _pass_on(self, event: bytes) -> None:
+        self._events += 1
+        bounded = self._events <= MAX_EVENTS and len(event) <= MAX_EVENT_BYTES
+        if self._emit is not None and bounded and is_object(Reply("event", event)):
+            self._emit(event)
 
 
 def _nonsense() -> HostCrashed:

@@ -8,31 +8,36 @@ from typing import BinaryIO
 from pydantic_core import from_json
 
 from openenv.protocol.errors import Json, SessionError
-from openenv.protocol.messages import Reply, Request
+from openenv.protocol.messages import Emit, Reply, Request
 from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
 from openenv.protocol.values import encode
 
 HEADER = struct.Struct("!B?I")
 """Each answer of the child: its kind, whether its body is MessagePack, the size of that."""
-KINDS = ("ready", "observation", "state", "error")
+KINDS = ("ready", "observation", "state", "error", "event")
 MAX_ANSWER_BYTES = 1 << 28
 CARD_QUESTION = b"c"
 """Asks for the environment's card."""
+INTERRUPT = b"i"
+"""Asks the running call to end. It has no answer of its own."""
 
 
 def encode_question(request: Request) -> bytes:
     """A request as it goes to the child: its form in one byte, then its fields."""
     fields: Json = {"op": request.op, "data": request.data, "timeout_s": request.timeout_s}
+    if request.emit is not None:
+        fields["tells"] = True
     if request.binary:
         return b"m" + encode_msgpack(fields)
     return b"j" + encode(fields)
 
 
-def decode_question(question: bytes) -> Request:
-    """A request as it came to the child."""
+def decode_question(question: bytes, tell: Emit) -> Request:
+    """A request as it came to the child, whose events are for `tell` if they are for anybody."""
     binary = question[:1] == b"m"
     fields = decode_msgpack(question[1:]) if binary else from_json(question[1:])
-    return Request(**fields, binary=binary)
+    emit = tell if fields.pop("tells", False) else None
+    return Request(**fields, binary=binary, emit=emit)
 
 
 def sized(question: bytes) -> bytes:

@@ -13,6 +13,7 @@ from typing import Any
 
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import ConfigurationError
+from openenv.protocol.wire import ServerMode
 
 MAIN = "__openenv_main__"
 """The name under which a child runs the script of its server, to find the environment in it."""
@@ -28,16 +29,20 @@ class Plan:
         main: the module, or else the file, that the server was started with.
         files: modules that are found under no name, for example those served by path.
         tracebacks: whether errors carry the author's part of the traceback.
+        mode: for whom the server is.
     """
 
     parts: bytes
     tracebacks: bool
+    mode: ServerMode = ServerMode.SIMULATION
     path: list[str] = field(default_factory=lambda: [entry or os.getcwd() for entry in sys.path])
     main: tuple[str | None, str | None] = (None, None)
     files: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, spec: EnvSpec, *, tracebacks: bool) -> Plan:
+    def of(
+        cls, spec: EnvSpec, *, tracebacks: bool, mode: ServerMode = ServerMode.SIMULATION
+    ) -> Plan:
         """The plan for an environment.
 
         Raises:
@@ -55,6 +60,7 @@ class Plan:
         return cls(
             pickled,
             tracebacks,
+            mode,
             main=main,
             files={name: file for name in names if (file := _file_of(name)) is not None},
         )

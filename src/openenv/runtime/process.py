@@ -9,11 +9,11 @@ from pydantic_core import from_json
 
 from openenv.env.metadata import EnvironmentMetadata
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed, SessionError
-from openenv.protocol.messages import Reply, Request
+from openenv.protocol.messages import Emit, Reply, Request
 from openenv.runtime.host import Host
 from openenv.runtime.nursery import Nursery
 from openenv.runtime.offspring import Offspring
-from openenv.runtime.pipe import CARD_QUESTION, encode_question, is_object
+from openenv.runtime.pipe import CARD_QUESTION, INTERRUPT, encode_question, is_object
 
 NATURAL_END_S = 0.5
 """How long what has closed its socket may take to die of itself, which tells why it did."""
@@ -46,7 +46,12 @@ class ProcessHost(Host):
 
     def serve(self, request: Request) -> asyncio.Future[Reply]:
         """The reply, when the child has it."""
-        return asyncio.ensure_future(self._answer(encode_question(request)))
+        return asyncio.ensure_future(self._answer(encode_question(request), request.emit))
+
+    def interrupt(self) -> None:
+        """Asks the child to end what it does, wherever it waits."""
+        if self._child is not None:
+            self._child.link.tell(INTERRUPT)
 
     async def card(self) -> EnvironmentMetadata:
         """What the environment tells about itself.
@@ -82,18 +87,18 @@ class ProcessHost(Host):
             self._child.kill()
         return True
 
-    async def _answer(self, question: bytes) -> Reply:
-        reply = await self._exchange(question)
+    async def _answer(self, question: bytes, emit: Emit | None = None) -> Reply:
+        reply = await self._exchange(question, emit)
         if reply.type == "ready" or not is_object(reply):
             raise self._lied()
         return reply
 
-    async def _exchange(self, question: bytes) -> Reply:
+    async def _exchange(self, question: bytes, emit: Emit | None = None) -> Reply:
         child = self._child
         if child is None:
             raise HostCrashed("the environment's process is not running")
         try:
-            return await child.link.ask(question)
+            return await child.link.ask(question, emit)
         except HostCrashed as error:
             raise self._lied() from error
         except ConnectionError as error:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
+from openenv.env.spec import UNKNOWN, Traits
+from openenv.env.tool_models import ToolErrorType
 from openenv.protocol.errors import (
     HostCrashed,
     SessionCreationError,
@@ -14,10 +19,13 @@ from openenv.protocol.errors import (
     SessionNotFoundError,
     StepTimeout,
 )
-from openenv.protocol.messages import Reply, Request, error_reply
+from openenv.protocol.messages import Reply, Request, as_tool_request, error_reply
+from openenv.protocol.wire import ServerMode
 from openenv.runtime.deadline import Deadline
+from openenv.runtime.disclosure import disclosed
 from openenv.runtime.host import Host
 from openenv.runtime.limits import Limits
+from openenv.runtime.tooling import called_off
 
 logger = logging.getLogger("openenv.sessions")
 
@@ -33,6 +41,23 @@ class Stage(Enum):
     GONE = "gone"
 
 
+@dataclass(frozen=True)
+class Terms:
+    """What all seats of a server have in common.
+
+    Attributes:
+        limits: their bounds.
+        clock: seconds, monotonic.
+        traits: what the environment's class says of itself.
+        mode: for whom the server is.
+    """
+
+    limits: Limits
+    clock: Callable[[], float] = time.monotonic
+    traits: Traits = UNKNOWN
+    mode: ServerMode = ServerMode.SIMULATION
+
+
 class Seat:
     """One session's place in the server. It counts against the capacity until it is GONE.
 
@@ -40,45 +65,57 @@ class Seat:
     killed where that is possible; a thread that hangs keeps the seat until it returns, and what
     it still does can reach no other session.
 
+    A tool's call that outlasts its deadline, or is cancelled, is answered so and interrupted, and
+    the session lives: what is asked next waits until the environment is free again.
+
     Attributes:
         session_id: its name.
         attached: a socket holds it, or may come back to it.
         is_open: it takes requests, or will when its environment is built.
         idle_limit: how long it may do nothing, in seconds; `None` for ever.
         last_active: when its last call ended, or its environment was built.
+        joinable: a `/ws` socket may attach itself to it by its id.
+        ends_with_socket: it ends when the socket that is attached leaves.
+        listener: whom to tell when the server ends it.
     """
 
     def __init__(
         self,
         session_id: str,
         host: Host,
-        limits: Limits,
-        clock: Callable[[], float],
+        terms: Terms,
         *,
         attached: bool,
         on_end: Callable[[Seat], None],
     ) -> None:
+        limits, clock = terms.limits, terms.clock
         self.session_id = session_id
         self.attached = attached
         self.is_open = True
         self.idle_limit = limits.idle_timeout if attached else limits.unattached_timeout
         self.last_active = clock()
+        self.joinable = not attached
+        self.ends_with_socket = attached
+        self.listener: Callable[[SessionError], None] | None = None
         self._host = host
         self._limits = limits
+        self._traits = terms.traits
+        self._mode = terms.mode
         self._clock = clock
         self._on_end = on_end
         self._stage = Stage.STARTING
         self._turn = asyncio.Lock()
+        self._request = Request("close")
         self._running: asyncio.Future[Reply] | None = None
+        self._late: asyncio.Future[Reply] | None = None
         self._deliver: Deliver | None = None
         self._deadline = Deadline(self._overrun)
         self._closing: asyncio.Task[None] | None = None
-        self._tell: Callable[[SessionError], None] | None = None
 
     @property
     def is_busy(self) -> bool:
         """Whether a call is running."""
-        return self._running is not None or self._turn.locked()
+        return self._running is not None or self._late is not None or self._turn.locked()
 
     async def start(self) -> None:
         """Builds the environment; on any failure the seat is given up.
@@ -101,7 +138,9 @@ class Seat:
                 if isinstance(error, HostCrashed):
                     self._log(error)
                 self.begin_close()
-                if isinstance(error, SessionError) or not isinstance(error, Exception):
+                if isinstance(error, SessionError):
+                    raise disclosed(error, self._mode) from error.__cause__
+                if not isinstance(error, Exception):
                     raise
                 raise SessionCreationError(f"{type(error).__name__}: {error}") from error
             if self._stage is not Stage.STARTING:
@@ -111,7 +150,7 @@ class Seat:
             self.touch()
 
     def serve(self, request: Request, deliver: Deliver) -> None:
-        """Answers a request, at once if its host can. To be called when no call is running.
+        """Answers a request, at once if its host can; after the running call, if there is one.
 
         Args:
             request: what is asked.
@@ -120,6 +159,12 @@ class Seat:
         if self._stage is not Stage.OPEN:
             gone = SessionNotFoundError(self.session_id)
             return deliver(error_reply(gone, ends_session=True))
+        if self._traits.has_tools:
+            request = as_tool_request(request)
+        if self._running is not None:  # of another road to the same session
+            return self._serve_in_turn(request, deliver)
+        if self._late is not None:
+            return self._hold(request, deliver, self._after(self._late, request))
         try:
             outcome = self._host.serve(request)
         except Exception as error:  # noqa: BLE001  # every failure is answered
@@ -127,11 +172,18 @@ class Seat:
         if isinstance(outcome, Reply):
             self.last_active = self._clock()
             return deliver(outcome)
-        self._running = outcome
-        self._deliver = deliver
-        self._deadline.set(self._patience(request))
-        outcome.add_done_callback(self._finish)
-        return None
+        return self._hold(request, deliver, outcome)
+
+    def cancel_call(self, reason: str, request: Request | None = None) -> None:
+        """Gives up the running call of a tool, if there is one; its caller is told why.
+
+        Args:
+            reason: why.
+            request: gives up this call only, and none if it is not the running one.
+        """
+        is_meant = request is None or request is self._request
+        if self._running is not None and is_meant and self._request.op == "call_tool":
+            self._call_off(called_off(self._request, ToolErrorType.EXECUTION_ERROR, reason))
 
     async def ask(self, request: Request) -> Reply:
         """Answers a request after those that were asked before."""
@@ -146,6 +198,10 @@ class Seat:
             self.serve(request, deliver)
             return await answer
 
+    def _serve_in_turn(self, request: Request, deliver: Deliver) -> None:
+        asking = asyncio.ensure_future(self.ask(request))
+        asking.add_done_callback(lambda asked: deliver(asked.result()))
+
     async def idle(self) -> None:
         """Returns when no call is running."""
         while self._running is not None:
@@ -158,13 +214,13 @@ class Seat:
 
     def on_close(self, tell: Callable[[SessionError], None]) -> None:
         """Names whom to tell when the session is ended by the server."""
-        self._tell = tell
+        self.listener = tell
 
     def expire(self, error: SessionError) -> None:
         """Begins to end the session from the server's side, and tells who holds it."""
         self.begin_close()
-        if self._tell is not None:
-            self._tell(error)
+        if self.listener is not None:
+            self.listener(error)
 
     async def close(self) -> None:
         """Ends the session; returns when its environment is closed, or the grace is over."""
@@ -178,6 +234,50 @@ class Seat:
             await asyncio.wait([closing], timeout=self._limits.close_grace)
         closing.cancel()
         await asyncio.wait([closing])
+
+    def _hold(self, request: Request, deliver: Deliver, running: asyncio.Future[Reply]) -> None:
+        self._request, self._deliver, self._running = request, deliver, running
+        self._deadline.set(self._patience(request))
+        running.add_done_callback(self._finish)
+
+    def _after(self, late: asyncio.Future[Reply], request: Request) -> asyncio.Future[Reply]:
+        """The reply to a request that waits for the end of a call which was given up."""
+        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+
+        def begin(_: asyncio.Future[Reply]) -> None:
+            if answer.done():
+                return
+            try:
+                outcome = self._host.serve(request)
+            except Exception as error:  # noqa: BLE001  # every failure is answered
+                answer.set_exception(error)
+                return
+            if isinstance(outcome, Reply):
+                answer.set_result(outcome)
+            else:
+                outcome.add_done_callback(partial(_pass_on, answer))
+
+        late.add_done_callback(begin)
+        return answer
+
+    def _call_off(self, reply: Reply) -> None:
+        """Answers the running call, which is interrupted; the session goes on after it."""
+        late, self._running = self._running, None
+        if late is not None:
+            late.remove_done_callback(self._finish)
+            self._late = late
+            late.add_done_callback(self._recovered)
+            self._host.interrupt()
+            self._conclude(reply)
+
+    def _recovered(self, late: asyncio.Future[Reply]) -> None:
+        """A call that was given up is over; if its host has ended with it, so does the session."""
+        if self._late is late:
+            self._late = None
+        error = None if late.cancelled() else late.exception()
+        if isinstance(error, HostCrashed) and self._stage is Stage.OPEN:
+            self._log(error)
+            self.expire(disclosed(error, self._mode))
 
     def _finish(self, running: asyncio.Future[Reply]) -> None:
         self._running = None
@@ -194,7 +294,7 @@ class Seat:
         self.begin_close()
         if isinstance(error, HostCrashed):
             self._log(error)
-            return error_reply(error, ends_session=True)
+            return error_reply(disclosed(error, self._mode), ends_session=True)
         if not isinstance(error, asyncio.CancelledError):
             logger.error("a call of session %s failed", self.session_id, exc_info=error)
         return error_reply(SessionNotFoundError(self.session_id), ends_session=True)
@@ -210,15 +310,24 @@ class Seat:
         limits = self._limits
         limit = limits.reset_timeout if request.op == "reset" else limits.step_timeout
         asked = request.timeout_s
+        if request.op == "call_tool" and asked is None:
+            name = request.data.get("tool_name")
+            own = self._traits.tool_timeouts.get(name) if isinstance(name, str) else None
+            asked = own or limits.tool_timeout
         return asked if limit is None or (asked is not None and asked < limit) else limit
 
     def _overrun(self, seconds: float) -> None:
         """The running call has had its time: the session ends, and nobody waits for the call."""
+        if self._request.op == "call_tool":
+            name = self._request.data.get("tool_name")
+            late = f"tool {name!r} timed out after {seconds:g} s"
+            return self._call_off(called_off(self._request, ToolErrorType.TIMEOUT, late))
         error = _overdue(seconds)
         self._log(error)
         self._host.kill()
         self._abandon(error)
         self.begin_close()
+        return None
 
     def _log(self, error: SessionError) -> None:
         logger.warning("session %s failed: %s", self.session_id, error)
@@ -259,6 +368,18 @@ def _overdue(seconds: float | None) -> StepTimeout:
         "has ended, reset() begins a new one",
         timeout_s=seconds,
     )
+
+
+def _pass_on(answer: asyncio.Future[Reply], outcome: asyncio.Future[Reply]) -> None:
+    """Gives one future what another one has, unless nobody waits for it any more."""
+    if answer.done():
+        _forget(outcome)
+    elif outcome.cancelled():
+        answer.cancel()
+    elif (error := outcome.exception()) is not None:
+        answer.set_exception(error)
+    else:
+        answer.set_result(outcome.result())
 
 
 def _forget(running: asyncio.Future[Reply]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from openenv.env import rewards
 from openenv.env.incidents import authors_traceback
 from openenv.env.models import State, is_done, is_observation, pack, pack_state
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
@@ -32,7 +33,7 @@ from openenv.runtime.faults import (
     invalid,
     is_awaitable,
 )
-from openenv.runtime.tooling import Tooling, emitting, has_run
+from openenv.runtime.tooling import Tooling, has_run
 
 logger = logging.getLogger("openenv.session")
 
@@ -117,16 +118,17 @@ class Session:
         """The call that a request means, and what makes the reply of what it gives."""
         operation = request.op
         if operation == "step":
-            return self._step(request), self._stepped
+            return rewards.scoring(self.environment, self._step(request)), self._stepped
         if operation == "reset":
             return self._reset(request.data), self._was_reset
         if operation == "list_tools":
             return self.tooling.listing(), self._listed
         if operation == "call_tool":
             self._require_episode()
-            return self.tooling.calling(request), self._was_called
+            calling = self.tooling.calling(request)
+            return rewards.scoring(self.environment, calling), self._was_called
         if operation == "turn":
-            return self._turn(request), self._stepped
+            return rewards.scoring(self.environment, self._turn(request)), self._stepped
         return self._get_state, self._seen
 
     def _typed(self, operation: str, error: Exception) -> SessionError:
@@ -171,7 +173,7 @@ class Session:
             raise InvalidRequest(f"{self._spec.name} has no agent of its own to take a turn")
         self._require_episode()
         take: Any = self.environment
-        return partial(take.turn_async, request.data.get("message"), emitting(request.emit))
+        return partial(take.turn_async, request.data.get("message"), request.emit)
 
     def _was_called(self, observation: object, binary: bool) -> Reply:
         if has_run(observation):
@@ -211,14 +213,14 @@ class Session:
             except ValidationError as error:
                 raise invalid(error, "reset") from None
             data = {**data, **({"seed": asked.seed} if "seed" in data else {})}
-        keywords = self._accepted(data)
+        keywords = self._accepted(rewards.explaining(self.environment, data))
         environment = self.environment
         reset = environment.reset_async if self._traits.is_async else environment.reset
         self._episode = Episode()  # a reset that fails leaves no episode to go on with
         if not self._traits.keeps_state:
             self._state = self._spec.state(episode_id=data.get("episode_id") or str(uuid.uuid4()))
             environment.__dict__["_session_state"] = self._state
-        return partial(reset, **keywords)
+        return rewards.beginning(environment, partial(reset, **keywords))
 
     def _was_reset(self, observation: object, binary: bool) -> Reply:
         if not is_observation(observation):

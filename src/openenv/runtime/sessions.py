@@ -13,12 +13,14 @@ from openenv.protocol.errors import (
     SessionGone,
     SessionNotFoundError,
 )
+from openenv.protocol.wire import ServerMode
 from openenv.runtime.eviction import Eviction
 from openenv.runtime.hosts import Hosts, Housing
+from openenv.runtime.joined import Joined
 from openenv.runtime.limits import Limits
 from openenv.runtime.reaper import Reaper
 from openenv.runtime.resumable import Resumable
-from openenv.runtime.seat import Seat
+from openenv.runtime.seat import Seat, Terms
 from openenv.runtime.slots import Slots
 
 
@@ -67,6 +69,11 @@ class Sessions:
         return self._slots.capacity
 
     @property
+    def mode(self) -> ServerMode:
+        """For whom the server is."""
+        return self.hosts.mode
+
+    @property
     def active(self) -> int:
         """Sessions that exist: starting, open, closing, or hanging in a call."""
         return self._slots.taken
@@ -91,6 +98,26 @@ class Sessions:
         if seat is None or seat.attached or not seat.is_open:
             raise SessionNotFoundError(session_id)
         return seat
+
+    def held(self, session_id: str) -> Seat:
+        """An open session by its id, whoever holds it.
+
+        Raises:
+            SessionNotFoundError: there is none.
+        """
+        seat = self._by_id.get(session_id)
+        if seat is None or not seat.is_open:
+            raise SessionNotFoundError(session_id)
+        return seat
+
+    def join(self, session_id: str) -> Joined:
+        """Attaches a `/ws` socket to a session that was made over `/mcp` or plain HTTP.
+
+        Raises:
+            SessionNotFoundError: there is none.
+            SessionError: another socket holds it, or is attached to it.
+        """
+        return Joined(self.held(session_id), self.limits.idle_timeout, self._reaper.watch)
 
     async def open(
         self, session_id: str | None = None, *, wait_s: float = 0.0, attached: bool = False
@@ -120,8 +147,7 @@ class Sessions:
         seat = Seat(
             session_id,
             host,
-            self.limits,
-            self._clock,
+            self._terms(),
             attached=attached,
             on_end=self._release,
         )
@@ -179,6 +205,9 @@ class Sessions:
     async def give_up(self) -> None:
         """Ends the sessions in which a call is running, without waiting for it."""
         await asyncio.gather(*(seat.forsake() for seat in list(self._seats) if seat.is_busy))
+
+    def _terms(self) -> Terms:
+        return Terms(self.limits, self._clock, self.spec.traits, self.mode)
 
     def _watch(self, seat: Seat) -> None:
         self._reaper.watch(seat)

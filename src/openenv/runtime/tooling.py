@@ -8,19 +8,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from openenv.env.models import is_observation, validate
+from openenv.env.models import is_observation, pack, validate
 from openenv.env.spec import AnyEnvironment, Traits
 from openenv.env.tool_models import (
     CallToolAction,
     CallToolObservation,
     ListToolsAction,
     ListToolsObservation,
+    ToolError,
     ToolErrorType,
 )
 from openenv.env.toolbox import Offload, Toolbox
 from openenv.env.tools import ToolContext
 from openenv.protocol.errors import EnvironmentFailed, Json, NoTools
-from openenv.protocol.messages import Emit, Request
+from openenv.protocol.messages import Emit, Reply, Request
 from openenv.protocol.values import encode
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.faults import Call, contained, invalid, is_awaitable
@@ -79,7 +80,7 @@ class Tooling:
             raise invalid(error, "tool call") from None
         if self._traits.steps_tool_calls:
             return partial(self._step, action)
-        context = ToolContext(emitting(request.emit))
+        context = ToolContext(_emitting(request.emit))
         box = self._toolbox()
         call = partial(box.call_tool, action.tool_name, action.arguments, context)
         return partial(_guarded, box, action.tool_name, call)
@@ -119,9 +120,19 @@ async def _guarded_later(box: Toolbox, name: str, pending: Awaitable[object]) ->
         return box.failed(name, error)
 
 
-def emitting(emit: Emit | None) -> Callable[[Json], None] | None:
+def _emitting(emit: Emit | None) -> Callable[[Json], None] | None:
     """What tells the caller of a running call something, as an object."""
     return None if emit is None else lambda told: emit(encode(told))
+
+
+def called_off(request: Request, kind: ToolErrorType, message: str) -> Reply:
+    """The reply to a call of a tool that is given up."""
+    name = request.data.get("tool_name")
+    told = CallToolObservation(
+        tool_name=name if isinstance(name, str) else "",
+        error=ToolError(error_type=kind, message=message),
+    )
+    return Reply("observation", pack(told, request.binary), binary=request.binary)
 
 
 def has_run(observation: object) -> bool:

@@ -1,0 +1,98 @@
+"""A client's half of JSON-RPC: requests, what answers them, and what its errors mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from openenv.protocol.errors import (
+    EnvironmentFactoryError,
+    EnvironmentFailed,
+    InvalidRequest,
+    Json,
+    NoTools,
+    ProtocolError,
+    SessionCapacityError,
+    SessionError,
+)
+from openenv.protocol.messages import parse_object
+
+CREATE, CLOSE_SOCKET = "openenv/session/create", "openenv/socket/close"
+LIST, CALL = "tools/list", "tools/call"
+_MISSING_TOOLS = "does not support MCP"
+_IN_VAIN = {-32700, -32601, -32600, -32602}
+"""Codes of requests that were never carried out."""
+_OF_THE_SERVER = -32000
+_TELLING = {"max_sessions": SessionCapacityError.code, "factory_name": EnvironmentFactoryError.code}
+"""What an error's data tells that has no code of ours."""
+
+
+class RpcFailed(Exception):
+    """An error in place of a result.
+
+    Attributes:
+        error: it, as it came: `code`, `message`, `data`.
+    """
+
+    def __init__(self, error: Json) -> None:
+        super().__init__(str(error.get("message")))
+        self.error = error
+
+    @property
+    def told(self) -> Json:
+        """What the error says beside its message."""
+        told = self.error.get("data")
+        return told if isinstance(told, dict) else {}
+
+    def typed(self) -> SessionError:
+        """What it means for a session."""
+        told = self.told
+        code = told.get("code") or next(
+            (code for mark, code in _TELLING.items() if mark in told), self._code()
+        )
+        return SessionError.from_data({**told, "message": str(self), "code": code})
+
+    def _code(self) -> str:
+        if _MISSING_TOOLS in str(self):
+            return NoTools.code
+        number = self.error.get("code")
+        if number == _OF_THE_SERVER:
+            return SessionError.code
+        return InvalidRequest.code if number in _IN_VAIN else EnvironmentFailed.code
+
+
+def rpc_request(ident: int, method: str, params: Json) -> Json:
+    """A request."""
+    return {"jsonrpc": "2.0", "id": ident, "method": method, "params": params}
+
+
+def object_in(frame: str | bytes) -> Json:
+    """What a server sent.
+
+    Raises:
+        ProtocolError: it is no JSON object.
+    """
+    try:
+        return parse_object(frame)
+    except InvalidRequest as error:
+        raise ProtocolError(f"the server sent something unreadable: {error.message}") from error
+
+
+def rpc_result(answer: Json, ident: int) -> Json:
+    """The result in the answer to a request.
+
+    Raises:
+        RpcFailed: there is an error instead.
+        ProtocolError: it is no answer to it.
+    """
+    if (failure := error_in(answer)) is not None:
+        raise failure
+    result: Any = answer.get("result")
+    if answer.get("id") != ident or not isinstance(result, dict):
+        raise ProtocolError(f"the server's answer to request {ident} is none: {str(answer)[:200]}")
+    return result
+
+
+def error_in(answer: Json) -> RpcFailed | None:
+    """The error in an answer, if it is one."""
+    error = answer.get("error")
+    return RpcFailed(error) if "jsonrpc" in answer and isinstance(error, dict) else None
