@@ -79,12 +79,14 @@ class McpTalk:
         loop = asyncio.get_running_loop()
         self.over: asyncio.Future[None] = loop.create_future()
         self._seat: asyncio.Future[Seat] = loop.create_future()
-        self._table: Table = openenv.table
+        self._own: Table = {"initialize": self._initialize, "openenv/socket/close": self._close}
+        self._table: Table = {**openenv.table, **self._own}
         self._mcp = mcp
         self._carrier = carrier
         self._running = Running()
         self._choked = False
         self._held = False
+        self._leaving = False
 
     def begin(self, seat: Seat) -> None:
         """The session is there: what has come meanwhile is answered, and all that comes."""
@@ -124,15 +126,19 @@ class McpTalk:
 
     async def _answer(self, request: JsonRpcRequest) -> Json:
         seat = await asyncio.shield(self._seat)
-        if request.method == "initialize":
-            return await respond({"initialize": self._initialize}, request, Asked(request.params))
         asked = Asked(request.params, seat, on_socket=True, emit=self._emit_for(request))
         return await respond(self._table, request, asked)
 
     async def _initialize(self, asked: Asked) -> Json:
         welcome = self._mcp.welcome(asked.params)
-        self._table = self._mcp.table
+        self._table = {**self._mcp.table, **self._own}
         return welcome
+
+    async def _close(self, asked: Asked) -> Json:
+        """Closes the environment, then the socket: who reads the answer knows its slot free."""
+        await (await self._seat).close()
+        self._leaving = True
+        return {"closed": True}
 
     def _emit_for(self, request: JsonRpcRequest) -> Callable[[bytes], None] | None:
         progress = Progress.asked_for(request)
@@ -140,6 +146,8 @@ class McpTalk:
 
     def _answered(self, request: JsonRpcRequest, work: asyncio.Future[Any]) -> None:
         self._say(outcome(work, request.id))
+        if self._leaving:
+            self.finish()
         self._pace()
 
     def _say(self, told: Json) -> None:
