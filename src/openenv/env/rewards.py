@@ -206,7 +206,7 @@ def _in_production(environment: AnyEnvironment) -> bool:
 
 def _explains(environment: AnyEnvironment) -> bool:
     """Whether scores are explained; never to those who are served in production."""
-    asked = environment.__dict__.get(_ASKED, getattr(environment, EXPLAIN, False))
+    asked = environment.__dict__.get(_ASKED, environment.explain_rewards)
     return bool(asked) and not _in_production(environment)
 
 

@@ -113,7 +113,12 @@ class Evaluation(Trace):
         return found
 
     def _names(self) -> dict[int, str]:
-        return {id(child): name for name, child in self._rubric.named_children()}
+        """The paths of the rubrics that were called: children, or those that a child holds."""
+        names = {id(child): name for name, child in self._rubric.named_children()}
+        if any(id(call._rubric) not in names for call in self.calls):
+            paths = {id(rubric): path for path, rubric in self._rubric.named_rubrics()}
+            return {**paths, **names}
+        return names
 
     async def within_limit(self, pending: Awaitable[object]) -> object:
         """What an async `forward` gives.
