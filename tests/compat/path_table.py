@@ -230,7 +230,11 @@ TABLE: list[Row] = [
     *_at("openenv.core.evals.inspect_harness", "openenv.evals.inspect_harness", "InspectAIHarness"),
     *_at("openenv.core.tools", "openenv.executor.py_executor", "PyExecutor"),
     *_pending("openenv.core.tools", TOOLS, "GitServerClient"),
-    *_pending("openenv.core.llm_client", LLM, "LLMResponse ToolCall"),
+    *_at("openenv.core.llm_client", "openenv.llm.responses", "LLMResponse ToolCall"),
+    *_at("openenv.core.llm_client", "openenv.llm.base", "LLMClient"),
+    *_at("openenv.core.llm_client", "openenv.llm.openai", "OpenAIClient"),
+    *_at("openenv.core.llm_client", "openenv.llm.anthropic", "AnthropicClient"),
+    *_at("openenv.core.llm_client", "openenv.llm.create", "create_llm_client"),
     # ── harnesses
     *_at(_HARNESS, "openenv.harness.adapter", "AgenticHarnessAdapter"),
     *_at(_HARNESS, "openenv.harness.bridge", "HarnessMCPBridge build_bridge_server"),
