@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from openenv.harness.errors import HarnessError
 from openenv.harness.events import HarnessEvent, HarnessEventType
@@ -65,18 +66,23 @@ class StdioHarnessAdapter(LaunchedAdapter):
 
 def read_event(line: str) -> tuple[HarnessEvent, object]:
     """What a line says, and the turn that it names."""
+    said = _object(line)
+    turn = said.pop("turn", None)
     try:
-        said = json.loads(line)
-        turn = said.pop("turn", None)
         return HarnessEvent.model_validate(said), turn
-    except (ValueError, AttributeError, ValidationError, RecursionError):
+    except ValidationError:
         data = {"text": line, "stray": True}
         return HarnessEvent(type=HarnessEventType.TEXT_OUTPUT, data=data), None
 
 
 def _is_ready(line: str) -> bool:
+    return _object(line).get("type") == READY
+
+
+def _object(line: str) -> dict[str, Any]:
+    """The object in a line; an empty one if there is none."""
     try:
-        said = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(said, dict) and said.get("type") == READY
+        said = from_json(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}

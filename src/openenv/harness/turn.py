@@ -20,7 +20,7 @@ from openenv.protocol.values import encode
 logger = logging.getLogger("openenv.harness")
 
 Json = dict[str, Any]
-MAX_TURN_BYTES = 16 << 20
+MAX_TURN_BYTES = 8 << 20
 """How much the events of a turn may hold, as JSON, before the agent is taken for one gone wild."""
 MAX_RESULT_BYTES = 64 << 10
 """How much of a tool's result an event keeps."""

@@ -1,0 +1,113 @@
+"""A program that an environment takes for an agent, and that misbehaves as it is told to."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+MEGABYTE = 1 << 20
+
+
+def say(**said: object) -> None:
+    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()
+
+
+def complete(told: dict[str, object], **data: object) -> None:
+    said = {"response": f"echo:{told['content']}", "done": False, **data}
+    say(type="turn_complete", turn=told["turn"], data=said)
+
+
+def sleep_for_ever() -> None:
+    while True:
+        time.sleep(60)
+
+
+def leave_a_child(*, apart: bool) -> None:
+    """One that outlives its parent if it can, and ignores SIGTERM."""
+    program = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    if not apart:
+        subprocess.Popen([sys.executable, "-c", program])
+        return
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execv(sys.executable, [sys.executable, "-c", program])
+        os._exit(0)
+    os.wait()
+
+
+def at_start(behaviour: set[str]) -> None:
+    if "never" in behaviour:
+        sys.stderr.write("loading, and loading\n")
+        sys.stderr.flush()
+        sleep_for_ever()
+    if "dies_at_start" in behaviour:
+        sys.stderr.write(f"no model: {os.environ.get('THE_KEY')}\n")
+        sys.exit(3)
+    if "stubborn" in behaviour:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if behaviour & {"forks", "daemon"}:
+        leave_a_child(apart="daemon" in behaviour)
+
+
+def die(_told: object) -> None:
+    sys.stderr.write("out of luck\n")
+    sys.stderr.flush()
+    os._exit(7)
+
+
+def flood_stderr(_told: object) -> None:
+    for _ in range(100):
+        os.write(2, b"x" * (MEGABYTE - 1) + b"\n")
+
+
+def flood_stdout(_told: object) -> None:
+    for _ in range(100):
+        os.write(1, (b"y" * 1023 + b"\n") * 1024)
+
+
+def write_garbage(_told: object) -> None:
+    os.write(1, b'[1]\n{bad\n\x00\xff\n{"type": "no such event"}\n' + b"[" * 5000 + b"\n")
+
+
+def say_no_turn(_told: object) -> None:
+    say(type="turn_complete", data={"response": "whose is it?"})
+    sleep_for_ever()
+
+
+def tell_environ(told: dict[str, object]) -> None:
+    complete(told, response=json.dumps(dict(os.environ)))
+
+
+IN_A_TURN = {
+    "dies": die,
+    "hangs": lambda _told: sleep_for_ever(),
+    "floods_stderr": flood_stderr,
+    "floods_stdout": flood_stdout,
+    "huge_line": lambda _told: os.write(1, b"z" * 5 * MEGABYTE),
+    "garbage": write_garbage,
+    "no_turn": say_no_turn,
+    "environ": tell_environ,
+    "twice": complete,
+}
+
+
+def take(behaviour: set[str], told: dict[str, object]) -> None:
+    say(type="llm_chunk", data={"content": "he", "index": 0})
+    for each in behaviour & IN_A_TURN.keys():
+        IN_A_TURN[each](told)
+    complete(told)
+
+
+def main() -> None:
+    behaviour = set(sys.argv[1].split("+"))
+    at_start(behaviour)
+    say(type="ready")
+    while line := sys.stdin.readline():
+        take(behaviour, json.loads(line))
+
+
+main()

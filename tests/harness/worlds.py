@@ -1,0 +1,88 @@
+"""Environments with agents in them, and what must be gone when they are closed."""
+
+import os
+import socket
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from openenv import Observation
+from openenv.env.tools import tool
+from openenv.harness.config import HarnessConfig
+from openenv.harness.environment import HarnessEnvironment
+from openenv.harness.stdio import StdioHarnessAdapter
+from tests.serving import Served, eventually, serving
+
+AGENTS = Path(__file__).parent / "agent"
+MARK = "HARNESS_TEST_MARK"
+THREADS = ("openenv-bridge", "openenv-harness-tools")
+
+
+class Shop(HarnessEnvironment):
+    """A shop with an agent in it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.bought: list[str] = []
+
+    @tool
+    def price(self, item: str) -> float:
+        """What an item costs."""
+        return {"tea": 3.5, "bread": 2.0}[item]
+
+    @tool
+    def buy(self, item: str) -> Observation:
+        """Buys an item; the last one on the list ends the episode."""
+        self.bought.append(item)
+        return Observation(reward=1.0, done=item == "bread")
+
+
+def rogue(behaviour: str, mark: str = "", **options: Any) -> HarnessEnvironment:
+    """A shop whose agent misbehaves, in the ways that are named with a + between them."""
+    usual: dict[str, Any] = {
+        "command": [sys.executable, str(AGENTS / "rogue.py"), behaviour],
+        "startup_timeout_s": 20.0,
+        "session_timeout_s": 30.0,
+        "working_directory": None,
+        "env_vars": {MARK: mark},
+    }
+    config = HarnessConfig(name="toy", **(usual | options))
+    return Shop(StdioHarnessAdapter(config, terminate_grace_s=0.3))
+
+
+def marked(mark: str) -> list[int]:
+    """The processes that carry a mark, and run."""
+    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _has(pid, mark)]
+
+
+def _has(pid: int, mark: str) -> bool:
+    try:
+        return f"{MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+
+
+def is_closed(port: int) -> bool:
+    """Whether nobody listens on a port of this machine."""
+    with socket.socket() as trying:
+        return trying.connect_ex(("127.0.0.1", port)) != 0
+
+
+@contextmanager
+def served(behaviour: str, app: dict[str, Any] | None = None, **options: Any) -> Iterator[Served]:
+    """Serves a shop, and sees that nothing of it is left once its sessions are closed."""
+    mark = uuid.uuid4().hex
+    with serving(lambda: rogue(behaviour, mark, **options), **(app or {})) as server:
+        yield server
+        eventually(lambda: server.active() == 0)
+        nothing_is_left(mark)
+
+
+def nothing_is_left(mark: str) -> None:
+    """No process and no thread of an agent's is there any more."""
+    eventually(lambda: not marked(mark))
+    eventually(lambda: not [t for t in threading.enumerate() if t.name in THREADS])
