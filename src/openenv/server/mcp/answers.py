@@ -52,8 +52,9 @@ class Progress:
         """Reports for who called a tool and wants them, by a `progressToken`."""
         meta = request.params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
-        wanted = request.method == McpMethod.TOOLS_CALL and isinstance(token, int | str)
-        return cls(token) if wanted else None
+        if request.method != McpMethod.TOOLS_CALL or isinstance(token, bool):
+            return None
+        return cls(token) if isinstance(token, int | str) else None
 
     def notice(self, report: bytes) -> Json:
         """The notification of a report, which is JSON: `progress`, `total`, `message`."""
