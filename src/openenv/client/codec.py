@@ -9,12 +9,14 @@ from typing_extensions import TypeVar
 
 from openenv._generics import filled, type_arguments
 from openenv.client.results import StepResult
+from openenv.client.tool_results import tool_observation
 from openenv.env.content import content
-from openenv.env.models import Observation, State, unpack, validate
+from openenv.env.models import Action, Observation, State, unpack, validate
 from openenv.protocol.errors import ConfigurationError, Json, ProtocolError
 from openenv.protocol.values import FAILURES, unencodable
 
 _PARSERS = {"_parse_result", "_parse_state"}
+_TOOL_ACTIONS = ("list_tools", "call_tool")
 ActT = TypeVar("ActT", default=Any)
 ObsT = TypeVar("ObsT", default=Any)
 StateT = TypeVar("StateT", default=State)
@@ -28,6 +30,7 @@ class Codec(Generic[ActT, ObsT, StateT]):
     A subclass overrides a method only where its wire data is not its models.
     """
 
+    _action_class: type[Any] | None = None
     _observation_class: type[Any] | None = None
     _state_class: type[Any] = State
     _reads_msgpack = True
@@ -39,9 +42,35 @@ class Codec(Generic[ActT, ObsT, StateT]):
             cls._reads_msgpack = False  # it was written for what JSON holds: text, lists
         arguments = type_arguments(cls, Codec)
         if arguments:
-            _, observation, state = (filled(argument) for argument in arguments)
+            action, observation, state = (filled(argument) for argument in arguments)
+            cls._action_class = action or cls._action_class
             cls._observation_class = observation or cls._observation_class
             cls._state_class = state or cls._state_class
+
+    def _data_of(self, action: ActT) -> Json:
+        """The `data` of a step, also of one with tools that an override knows nothing of."""
+        own = type(action) is self._action_class or not isinstance(action, BaseModel)
+        of_tools = not own and getattr(action, "type", None) in _TOOL_ACTIONS
+        if of_tools and not self._knows_tools():
+            return Codec._step_payload(self, action)
+        return self._step_payload(action)
+
+    def _read_result(self, payload: Json) -> StepResult[ObsT]:
+        """A result, also of a subclass whose parsing knows nothing of tools or of truncation."""
+        of_tools = tool_observation(payload, self._observation_class)
+        if of_tools is not None and not self._knows_tools():
+            return step_result(of_tools, payload)
+        result = self._parse_result(payload)
+        if payload.get("truncated") and isinstance(result, StepResult):
+            result.truncated = True
+        return result
+
+    @classmethod
+    def _knows_tools(cls) -> bool:
+        """Whether the class parses for itself, and what is done with tools is its actions."""
+        action = cls._action_class
+        of_tools = action in (None, Action) or "tool_name" in getattr(action, "model_fields", {})
+        return of_tools and cls._parse_result is not Codec._parse_result
 
     def _step_payload(self, action: ActT) -> Json:
         """The `data` of a step: the action's fields, its metadata only if there is some."""

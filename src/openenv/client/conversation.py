@@ -111,12 +111,23 @@ class Conversation:
         return parse(data)
 
     def step(
-        self, payload: Json, timeout_s: float | None, parse: Callable[[Json], ResultT]
+        self,
+        payload: Json,
+        timeout_s: float | None,
+        parse: Callable[[Json], ResultT],
+        limit_s: float | None = None,
     ) -> Flow[Effect, ResultT]:
-        """Takes one action; never in another session than the last call's."""
+        """Takes one action; never in another session than the last call's.
+
+        Args:
+            payload: the action.
+            timeout_s: how long the answer is awaited.
+            parse: reads it.
+            limit_s: how long the action may take, for the server, where it can be told.
+        """
         self._require_session("step")
         yield from self.connect()
-        data = yield from self._ask(Request("step", payload), timeout_s)
+        data = yield from self._ask(Request("step", payload, limit_s), timeout_s)
         self._steps += 1
         return parse(data)
 

@@ -59,9 +59,9 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Disconnect:
-    """v1: say goodbye with a frame and close the connection."""
+    """Say goodbye, in v1 with a frame, and close the connection."""
 
-    goodbye: str
+    goodbye: str | None = None
 
 
 class Heard(Enum):

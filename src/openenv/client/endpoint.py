@@ -18,6 +18,8 @@ from openenv.protocol.errors import (
 )
 
 UNAUTHORIZED_STATUS = 401
+SESSIONS, TOOLS = "/ws", "/mcp"
+"""The paths of WebSockets: a trainer's, and an agent's."""
 RETRYABLE_STATUSES = frozenset({429, 502, 503, 504})
 
 
@@ -35,6 +37,8 @@ class Endpoint:
         max_message_bytes: the largest message that is read.
         wait_s: how long to queue when the server is full.
         subprotocols: what the handshake offers to speak, the most wanted first.
+        path: where on the server the WebSocket is.
+        session_id: the session there to take part in, rather than to open one.
     """
 
     base_url: str
@@ -46,12 +50,17 @@ class Endpoint:
     max_message_bytes: int = 100 * 1024 * 1024
     wait_s: float = 0.0
     subprotocols: tuple[str, ...] = ()
+    path: str = SESSIONS
+    session_id: str | None = None
 
     @property
     def ws_url(self) -> str:
         """The address of the server's WebSocket."""
-        query = f"?{urlencode({'wait_s': f'{self.wait_s:g}'})}" if self.wait_s > 0 else ""
-        return f"{convert_to_ws_url(self.base_url)}/ws{query}"
+        asked = {"session_id": self.session_id} if self.session_id is not None else {}
+        if self.wait_s > 0:
+            asked["wait_s"] = f"{self.wait_s:g}"
+        query = f"?{urlencode(asked)}" if asked else ""
+        return f"{convert_to_ws_url(self.base_url)}{self.path}{query}"
 
     @property
     def is_local(self) -> bool:
@@ -93,17 +102,26 @@ class Endpoint:
         """This endpoint at another address, which needs headers of its own."""
         return replace(self, base_url=normalised(url), headers={**self.headers, **headers})
 
+    def of_tools(self) -> Endpoint:
+        """Where an agent has its session."""
+        return replace(self, path=TOOLS, subprotocols=())
+
+    def of_episode(self, session_id: str | None) -> Endpoint:
+        """Where that session's episode is controlled; in v1, whatever the server knows."""
+        return replace(self, path=SESSIONS, session_id=session_id)
+
     def moved(self, target: str) -> Endpoint | None:
         """This endpoint where a redirect points to; `None` if it should not be followed.
 
-        It leads to another `/ws`, never out of TLS; another host gets no headers.
+        It leads to the same path elsewhere, never out of TLS; another host gets no headers.
         """
         old, new = urlsplit(self.ws_url), urlsplit(urljoin(self.ws_url, target))
         secure = new.scheme in ("wss", "https")
-        if not new.path.endswith("/ws") or not new.hostname or (old.scheme == "wss" and not secure):
+        at_path = new.path.endswith(self.path)
+        if not at_path or not new.hostname or (old.scheme == "wss" and not secure):
             return None
         scheme = "https" if secure else "http"
-        base_url = urlunsplit((scheme, new.netloc, new.path.removesuffix("/ws"), "", ""))
+        base_url = urlunsplit((scheme, new.netloc, new.path.removesuffix(self.path), "", ""))
         moved = replace(self, base_url=base_url)
         at_home = urlsplit(moved.ws_url)[:2] == old[:2]
         return moved if at_home else replace(moved, headers={})

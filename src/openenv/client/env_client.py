@@ -6,7 +6,7 @@ import asyncio
 import math
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -14,6 +14,7 @@ from typing_extensions import Self
 
 from openenv import settings
 from openenv._flow import Flow, adrive, drive
+from openenv.client.adoptive import Adoptive
 from openenv.client.codec import ActT, Codec, ObsT, StateT
 from openenv.client.conversation import Conversation
 from openenv.client.drivers import AwaitingDriver, BlockingDriver
@@ -23,8 +24,8 @@ from openenv.client.launching import Launched
 from openenv.client.modes import Colour, TwoColoured
 from openenv.client.own_server import OwnServer
 from openenv.client.pending import Pending
-from openenv.client.results import PendingResult, StepResult
-from openenv.protocol.errors import ConcurrentCall, ConfigurationError, Json
+from openenv.client.results import PendingResult
+from openenv.protocol.errors import ConcurrentCall, ConfigurationError
 from openenv.protocol.wire import ServerMode
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ DEFAULT_TIMEOUT_S = 60.0
 """The default of `message_timeout_s`, told by its identity from a 60 that a caller chose."""
 
 
-class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
+class EnvClient(
+    TwoColoured, Launched, Adoptive, Codec[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]
+):
     """A client of one environment, typed by its subclass line; no method need be written.
 
         class EchoEnv(EnvClient[EchoAction, EchoObservation, State]):
@@ -77,9 +80,6 @@ class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, 
             mode or protocol.
     """
 
-    _conversation: Conversation
-    _blocking: BlockingDriver
-    _awaiting: AwaitingDriver
     _sync_client: weakref.ref[SyncEnvClient[ActT, ObsT, StateT]] | None
 
     def __init__(
@@ -115,7 +115,7 @@ class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, 
             offers(protocol, msgpack=self._reads_msgpack),
         )
         self._message_timeout = _told(message_timeout_s)
-        self._mode = settings.client_mode() if mode is None else settings.mode(mode)
+        self._mode = self._usual_mode() if mode is None else settings.mode(mode)
         self._start_afresh()
 
     @property
@@ -182,7 +182,7 @@ class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, 
             ReplyTimeout: no answer came in time. The action may still be taken, once; the next
                 call comes after it (v1: the episode is lost).
         """
-        flow = self._conversation.step(self._step_payload(action), timeout_s, self._read_result)
+        flow = self._conversation.step(self._data_of(action), timeout_s, self._read_result)
         return cast("PendingResult[ObsT]", self._operate("step", flow))
 
     def state(self, timeout_s: float | None = None) -> Pending[StateT]:
@@ -205,12 +205,10 @@ class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, 
 
     def sync(self) -> SyncEnvClient[ActT, ObsT, StateT]:
         """The blocking form of this client, precisely typed."""
-        from openenv.client.sync_client import SyncEnvClient
-
         made = None if self._sync_client is None else self._sync_client()
         if made is None:
             self._claim(Colour.BLOCKING)
-            made = SyncEnvClient(self)
+            made = self._sync_form()
             self._sync_client = weakref.ref(made)  # a cycle would keep what the user let go
         return made
 
@@ -259,42 +257,15 @@ class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, 
         self.__dict__.update(state)
         self._start_afresh()
 
-    @property
-    def _base_url(self) -> str | None:
-        return self.base_url
+    @classmethod
+    def _usual_mode(cls) -> ServerMode:
+        """The mode of a client that was given none."""
+        return settings.client_mode()
 
-    @property
-    def _ws_url(self) -> str:
-        return self._endpoint.ws_url
+    def _sync_form(self) -> SyncEnvClient[ActT, ObsT, StateT]:
+        from openenv.client.sync_client import SyncEnvClient
 
-    @property
-    def _connect_timeout(self) -> float:
-        return self._endpoint.connect_timeout
-
-    @property
-    def _ws(self) -> Any:
-        """The open connection, as subclasses that connect in their own way know it."""
-        transport = self._blocking.transport or self._awaiting.transport
-        return getattr(transport, "connection", transport)
-
-    @_ws.setter
-    def _ws(self, connection: Any) -> None:
-        from openenv.client.transports.adopted import AdoptedSocket
-
-        if connection is None:
-            self._conversation.lose("the connection was given up")
-            self._awaiting.transport = None
-        else:
-            adopted: Any = AdoptedSocket(self._endpoint, connection)  # all that v1 needs
-            self._awaiting.transport = adopted
-            self._conversation.adopt()
-
-    def _read_result(self, payload: Json) -> StepResult[ObsT]:
-        """A result, also of a subclass whose own parsing knows nothing of truncation."""
-        result = self._parse_result(payload)
-        if payload.get("truncated") and isinstance(result, StepResult):
-            result.truncated = True
-        return result
+        return SyncEnvClient(self)
 
     def _start_afresh(self) -> None:
         self._conversation = Conversation(self._endpoint, self._message_timeout)
@@ -304,9 +275,17 @@ class EnvClient(TwoColoured, Launched, Codec[ActT, ObsT, StateT], Generic[ActT, 
         self._pid = os.getpid()
 
     def _operate(self, name: str, flow: Flow[Effect, ResultT], *, last: bool = False) -> Any:
+        return self._call(name, lambda: self._drive(flow, last), lambda: self._adrive(flow, last))
+
+    def _call(
+        self,
+        name: str,
+        blocking: Callable[[], ResultT],
+        awaiting: Callable[[], Coroutine[Any, Any, ResultT]],
+    ) -> Any:
         if os.getpid() != self._pid:
             self._leave_to_parent()
-        return self._do(name, lambda: self._drive(flow, last), lambda: self._adrive(flow, last))
+        return self._do(name, blocking, awaiting)
 
     def _leave_to_parent(self) -> None:
         """After a fork: the connection is the parent's. It is let go of without a word."""

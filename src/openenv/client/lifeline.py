@@ -65,7 +65,7 @@ class Lifeline:
         if request.op == "state":  # it has no number: what was given up must come first
             yield from self._finish(wait)
         data = request.data if request.op == "step" else None
-        call = self._dialogue.line.call(self._channel, request.op, data)
+        call = self._dialogue.line.call(self._channel, request.op, data, request.timeout_s)
         return (yield from self._dialogue.settle(call, wait))
 
     def close(self) -> Flow[Effect, None]:

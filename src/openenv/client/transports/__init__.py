@@ -18,8 +18,13 @@ class BlockingTransport(Protocol):
     def exchange(self, frame: str, timeout_s: float) -> str | bytes:
         """v1: sends a frame and returns its answer; on any error it drops the connection."""
 
-    def close(self, goodbye: str, timeout_s: float) -> None:
-        """v1: says goodbye and waits until the session is freed, or time is up."""
+    def close(self, goodbye: str | None, timeout_s: float) -> None:
+        """v1: says goodbye and waits until the session is freed, or time is up.
+
+        Args:
+            goodbye: a message that has the server close the connection; `None` for a plain goodbye.
+            timeout_s: for how long.
+        """
 
     def send(self, frame: Frame, deadline: float) -> None:
         """v2: sends a frame, by a deadline on the monotonic clock.
@@ -48,7 +53,7 @@ class AwaitingTransport(Protocol):
     async def exchange(self, frame: str, timeout_s: float) -> str | bytes:
         """As of a `BlockingTransport`."""
 
-    async def close(self, goodbye: str, timeout_s: float) -> None:
+    async def close(self, goodbye: str | None, timeout_s: float) -> None:
         """As of a `BlockingTransport`."""
 
     async def transmit(

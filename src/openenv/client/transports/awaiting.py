@@ -65,7 +65,7 @@ class AwaitingSocket:
             self.abort()
             raise
 
-    async def close(self, goodbye: str, timeout_s: float) -> None:
+    async def close(self, goodbye: str | None, timeout_s: float) -> None:
         """Says goodbye and waits until the server has freed the session, or time is up."""
         try:
             await self._stream.close(goodbye, timeout_s)

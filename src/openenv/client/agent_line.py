@@ -1,0 +1,172 @@
+"""AgentLine: a session over `WS /mcp`, which has the environment's tools and no control of it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from openenv._flow import Flow
+from openenv.client.conversation import Conversation
+from openenv.client.effects import Disconnect, Effect, Exchange
+from openenv.client.exchanges import Exchanges
+from openenv.protocol.errors import Json, OpenEnvError
+from openenv.protocol.messages import Request, as_tool_request
+from openenv.protocol.rpc_client import (
+    CALL,
+    CLOSE_SOCKET,
+    CREATE,
+    LIST,
+    RpcFailed,
+    object_in,
+    rpc_request,
+    rpc_result,
+)
+from openenv.protocol.values import encode
+
+CLOSE_TIMEOUT_S = 15.0
+"""How long `close()` waits for the server to free the session."""
+
+
+class AgentLine(Exchanges):
+    """One session over one connection in JSON-RPC; it ends with the connection.
+
+    What it answers has the form that the same actions are answered with on `/ws`.
+
+    Attributes:
+        session_id: the server's name for it.
+        has_called: whether a tool was called in it.
+    """
+
+    def __init__(self, wait_s: float) -> None:
+        super().__init__(wait_s)
+        self.session_id = ""
+        self.has_called = False
+        self._last_id = 0
+        self._is_busy = False
+
+    def begin(self, timeout_s: float) -> Flow[Effect, None]:
+        """Has the server open the session.
+
+        Raises:
+            SessionError: it refused.
+        """
+        try:
+            created = yield from self._request(CREATE, {}, timeout_s + self._wait_s)
+        except RpcFailed as failed:
+            raise failed.typed() from None
+        self.session_id = str(created.get("session_id"))
+
+    def ask(self, request: Request, timeout_s: float) -> Flow[Effect, Json]:
+        """Lists or calls tools.
+
+        Raises:
+            SessionError: the server's typed answer.
+            ProtocolError: it broke the rules.
+            ReplyTimeout: the time was up; the session is lost.
+        """
+        asked = as_tool_request(request)
+        if asked.op == "call_tool":
+            return (yield from self._call(asked, timeout_s))
+        try:
+            listed = yield from self._request(LIST, {}, timeout_s)
+        except RpcFailed as failed:
+            raise failed.typed() from None
+        return _answer({"tools": listed.get("tools")}, {})
+
+    def close(self) -> Flow[Effect, None]:
+        """Ends the connection, and with it the session.
+
+        A server that knows how frees the session first; to others it ends with the connection.
+        """
+        if self.lost is None and not self._is_busy:
+            with suppress(RpcFailed, OpenEnvError):
+                yield from self._request(CLOSE_SOCKET, {}, CLOSE_TIMEOUT_S)
+        yield Disconnect()
+
+    def _call(self, asked: Request, timeout_s: float) -> Flow[Effect, Json]:
+        self.has_called = True
+        name = asked.data["tool_name"]
+        params = {"name": name, "arguments": asked.data.get("arguments") or {}}
+        if asked.timeout_s is not None:
+            params["timeout_s"] = asked.timeout_s
+        try:
+            result = yield from self._request(CALL, params, timeout_s)
+        except RpcFailed as failed:
+            if "code" in failed.told:
+                raise failed.typed() from None
+            return _answer({"tool_name": name, "result": None, "error": _error_of(failed)}, {})
+        outcome = (result.get("_meta") or {}).get("openenv")
+        return _answer({"tool_name": name, "result": result, "error": None}, outcome or {})
+
+    def _request(self, method: str, params: Json, timeout_s: float) -> Flow[Effect, Json]:
+        """One request and its answer; without one the session is lost.
+
+        Raises:
+            RpcFailed: the answer is an error.
+        """
+        self._last_id += 1
+        self._is_busy = True
+        why: str | None = f"the last {method} was interrupted"
+        try:
+            asked = encode(rpc_request(self._last_id, method, params)).decode()
+            frame: Any = yield Exchange(asked, timeout_s)
+            result = rpc_result(object_in(frame), self._last_id)
+            why = None
+            return result
+        except RpcFailed:
+            why = None
+            raise
+        except OpenEnvError as error:
+            why = f"the last {method} ended in {type(error).__name__}"
+            raise
+        finally:
+            self.lost, self._is_busy = why, False
+
+
+class AgentConversation(Conversation):
+    """A conversation of an agent."""
+
+    @property
+    def has_called(self) -> bool:
+        """Whether a tool was called in the session."""
+        return isinstance(self._talk, AgentLine) and self._talk.has_called
+
+    def hold(self, operation: str) -> Flow[Effect, str]:
+        """The session in which an operation takes place, opened if need be; gives its name.
+
+        Raises:
+            SessionLost: it is gone, and the operation is none that begins anew.
+        """
+        if operation != "reset":
+            self._require_session(operation)
+        yield from self.connect()
+        return self._talk.session_id if isinstance(self._talk, AgentLine) else ""
+
+    def adopt(self) -> None:
+        """A connection stands ready that was made elsewhere: it speaks JSON-RPC."""
+        self._talk, self.protocol = AgentLine(self._endpoint.wait_s), "json-rpc"
+        self._lost, self._steps = None, 0
+
+    def _open(self) -> Flow[Effect, None]:
+        yield from super()._open()
+        try:
+            if isinstance(self._talk, AgentLine):
+                yield from self._talk.begin(self._patience("reset", None))
+        except BaseException:
+            self._talk = None
+            raise
+
+
+def _answer(observation: Json, outcome: Json) -> Json:
+    return {"observation": observation, "reward": None, "done": False, **outcome}
+
+
+def _error_of(failed: RpcFailed) -> Json:
+    """The error of a call. Servers that tell no type say it in the text, each in the same words."""
+    message = str(failed)
+    kind = failed.told.get("error_type")
+    if kind is None and message.startswith("Unknown tool"):
+        kind = "tool_not_found"
+    elif kind is None and " validation error" in message.partition("\n")[0]:
+        kind = "invalid_args"
+    return {"error_type": kind or "execution_error", "message": message}

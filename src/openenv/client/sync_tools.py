@@ -1,0 +1,34 @@
+"""SyncToolClient: an `MCPToolClient` that blocks, precisely typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, cast
+
+from openenv.client.codec import ActT, ObsT, StateT
+from openenv.client.sync_client import SyncEnvClient
+from openenv.env.tool_models import Tool
+
+if TYPE_CHECKING:
+    from openenv.client.tools import MCPToolClient
+
+
+class SyncToolClient(SyncEnvClient[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
+    """The blocking form of a client of tools: `client.sync()`."""
+
+    _client: MCPToolClient[ActT, ObsT, StateT]
+
+    def list_tools(self, use_cache: bool = True) -> list[Tool]:
+        """The tools there are now; arguments and errors as `MCPToolClient.list_tools`."""
+        return cast("list[Tool]", self._client.list_tools(use_cache))
+
+    def call_tool(self, name: str, timeout_s: float | None = None, /, **arguments: Any) -> Any:
+        """Calls a tool; arguments and errors as `MCPToolClient.call_tool`."""
+        return self._client.call_tool(name, timeout_s, **arguments)
+
+    def get_tool(self, name: str) -> Tool | None:
+        """A tool by its name; errors as `MCPToolClient.get_tool`."""
+        return cast("Tool | None", self._client.get_tool(name))
+
+    def has_tool(self, name: str) -> bool:
+        """Whether there is such a tool now; errors as `MCPToolClient.has_tool`."""
+        return cast("bool", self._client.has_tool(name))

@@ -1,0 +1,145 @@
+"""MCPToolClient: a client that calls an environment's tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, cast
+
+from openenv._flow import Flow
+from openenv.client.codec import ActT, ObsT, StateT, fields_of
+from openenv.client.conversation import BEYOND_S
+from openenv.client.effects import Effect
+from openenv.client.mcp_client import MCPClientBase
+from openenv.client.pending import Pending
+from openenv.client.tool_results import tool_observation
+from openenv.env.tool_models import CallToolAction, CallToolObservation, Tool, ToolErrorType
+from openenv.protocol.errors import Json, OpenEnvError, ProtocolError
+
+if TYPE_CHECKING:
+    from openenv.client.sync_tools import SyncToolClient
+
+
+class ToolCallFailed(OpenEnvError, RuntimeError):
+    """The call of a tool gave no result; the session lives.
+
+    Attributes:
+        tool_name: which tool.
+        reason: why, for people and agents.
+        error_type: what kind of error it is.
+    """
+
+    def __init__(self, tool_name: str, reason: str, error_type: ToolErrorType) -> None:
+        super().__init__(f"Tool {tool_name!r} failed: {reason}")
+        self.tool_name = tool_name
+        self.reason = reason
+        self.error_type = error_type
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.tool_name, self.reason, self.error_type)
+
+
+class MCPToolClient(MCPClientBase[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
+    """A client of an environment's tools.
+
+        with MCPToolClient(base_url="http://localhost:8000").sync() as env:
+            print([tool.name for tool in env.list_tools()])
+            print(env.call_tool("add", a=1, b=2))
+
+    A subclass may declare types for steps as well: `class EchoEnv(MCPToolClient[EchoAction,
+    EchoObservation, State])`. Modes, arguments and errors are those of `MCPClientBase`.
+    """
+
+    def call_tool(
+        self, name: str, timeout_s: float | None = None, /, **arguments: Any
+    ) -> Pending[Any]:
+        """Calls a tool; gives its result as plain values.
+
+        The result of a tool that answers without data is its text, or else its blocks of content.
+        For the reward and the end of an episode take a step:
+        `step(CallToolAction(tool_name=..., arguments=...))`.
+
+        Args:
+            name: which; by position, so that a tool's own arguments may have any name.
+            timeout_s: the longest that the call may run, in seconds, by position as well; as long
+                as the tool, or its server, says by default.
+            **arguments: the tool's.
+
+        Raises:
+            ToolCallFailed: it gave no result; the session lives.
+            SessionError: otherwise as `step`.
+        """
+        return cast(
+            "Pending[Any]", self._operate("call_tool", self._calling(name, timeout_s, arguments))
+        )
+
+    def get_tool(self, name: str) -> Pending[Tool | None]:
+        """A tool by its name; `None` if there is none now. Errors as `list_tools`."""
+        return cast("Pending[Tool | None]", self._operate("get_tool", self._finding(name)))
+
+    def has_tool(self, name: str) -> Pending[bool]:
+        """Whether there is such a tool now. Errors as `list_tools`."""
+
+        def flow() -> Flow[Effect, bool]:
+            return (yield from self._finding(name)) is not None
+
+        return cast("Pending[bool]", self._operate("has_tool", flow()))
+
+    def sync(self) -> SyncToolClient[ActT, ObsT, StateT]:
+        """The blocking form of this client, precisely typed."""
+        return cast("SyncToolClient[ActT, ObsT, StateT]", super().sync())
+
+    def _sync_form(self) -> SyncToolClient[ActT, ObsT, StateT]:
+        from openenv.client.sync_tools import SyncToolClient
+
+        return SyncToolClient(self)
+
+    def _calling(self, name: str, timeout_s: float | None, arguments: Json) -> Flow[Effect, Any]:
+        action = CallToolAction(tool_name=name, arguments=arguments)
+        patience = None if timeout_s is None else timeout_s + BEYOND_S
+        called = yield from self._conversation.step(
+            fields_of(action, frozenset({"metadata"})), patience, _called, timeout_s
+        )
+        return result_of(called)
+
+    def _finding(self, name: str) -> Flow[Effect, Tool | None]:
+        """What is not among the tools that are known may have come since."""
+        for use_cache in (True, False):
+            known = self._tools is not None
+            for each in (yield from self._listing(use_cache)):
+                if each.name == name:
+                    return each
+            if not known:
+                break
+        return None
+
+
+def result_of(called: CallToolObservation) -> Any:
+    """The plain value that a call gave.
+
+    Raises:
+        ToolCallFailed: it gave none.
+    """
+    if called.error is not None:
+        raise ToolCallFailed(called.tool_name, called.error.message, called.error.error_type)
+    result = called.result
+    if not isinstance(result, dict) or "content" not in result:
+        return result
+    if result.get("is_error") or result.get("isError"):
+        reason = str(_said(result["content"]))
+        raise ToolCallFailed(called.tool_name, reason, ToolErrorType.EXECUTION_ERROR)
+    structured = result.get("structured_content", result.get("structuredContent"))
+    data = result.get("data", structured)
+    return _said(result["content"]) if data is None and structured is None else data
+
+
+def _said(content: Any) -> Any:
+    """The text of content that is one text; else its blocks, `None` if there are none."""
+    if isinstance(content, list) and len(content) == 1 and content[0].get("type") == "text":
+        return content[0].get("text")
+    return content or None
+
+
+def _called(payload: Json) -> CallToolObservation:
+    observation = tool_observation(payload)
+    if not isinstance(observation, CallToolObservation):
+        raise ProtocolError(f"the server answered with no result of a tool: {str(payload)[:200]}")
+    return observation
