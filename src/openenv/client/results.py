@@ -34,6 +34,16 @@ class StepResult(Generic[ObsT_co]):
         """The episode ended by its own rules."""
         return self.done and not self.truncated
 
+    @property
+    def reward_error(self) -> dict[str, Any] | None:
+        """Why there is no reward though there should be one; `None` if that is not so.
+
+        A verifier failed: `rubric`, `error` and `message` say which and how. It is no reward of 0,
+        and belongs into no mean.
+        """
+        error: dict[str, Any] | None = (self.metadata or {}).get("reward_error")
+        return error
+
 
 class PendingResult(StepResult[ObsT_co]):
     """What type checkers see where a client may block or be awaited.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, SupportsFloat
 
 import gymnasium
@@ -103,6 +104,8 @@ class GymEnv(gymnasium.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Takes one action; a reward that there is none of is 0.
 
+        One that could not be computed is NaN, and `info["reward_error"]` says why.
+
         Raises:
             ConfigurationError: the action is not of the action space.
             SessionError: as the client's `step`, and whatever else that raises.
@@ -110,7 +113,8 @@ class GymEnv(gymnasium.Env[Any, Any]):
         result = self._client.step(self._interface.payload(action))
         obs, info = self._interface.observed(result)
         truncated = result.done and result.truncated
-        return obs, float(result.reward or 0.0), result.terminated, truncated, info
+        reward = math.nan if result.reward_error else float(result.reward or 0.0)
+        return obs, reward, result.terminated, truncated, info
 
     def render(self) -> Any:
         """The current frame, asked for anew: an array or a text; `None` without a render mode."""

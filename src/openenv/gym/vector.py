@@ -38,6 +38,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     one; with autoreset disabled by the caller, as any other that ended). The first fault of each
     kind is also a `RuntimeWarning`.
 
+    A reward that a verifier failed to compute is NaN, and `infos["reward_error"]` says why.
+
     Args:
         pool: which is closed with it.
         observation: a space, and a function from the client's observation to a value of it.
@@ -184,11 +186,15 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return concatenate(space, self._values, out)
 
     def _outcome(self, batches: Iterable[Batch[Any]]) -> tuple[Numbers, Flags, Flags]:
-        """Rewards, terminations and truncations, each in its slot's place."""
+        """Rewards, terminations and truncations, each in its slot's place.
+
+        A reward that a verifier failed to compute is NaN.
+        """
         rewards = np.zeros(self.num_envs)
         terminated, truncated = np.zeros((2, self.num_envs), np.bool_)
         for batch in batches:
-            rewards[batch.slots] = np.where(np.isnan(batch.rewards), 0.0, batch.rewards)
+            scored = [error is None for error in batch.reward_errors]
+            rewards[batch.slots] = np.where(np.isnan(batch.rewards) & scored, 0.0, batch.rewards)
             terminated[batch.slots] = batch.terminated
             truncated[batch.slots] = batch.truncated | ~(batch.valid | batch.terminated)
         return rewards, terminated, truncated

@@ -11,8 +11,12 @@ from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
 from openenv.harness.client_session import reward_error
 from openenv.harness.records import CollectResult, EpisodeRecord, RolloutSerializer
+from openenv.harness.rewards import REWARD, REWARD_ERROR
 from openenv.harness.rollout_errors import RewardInvalid
 from openenv.protocol.errors import ConnectFailed, Json, OpenEnvError
+
+STEP_REWARDS = "step_rewards"
+"""What each step is worth: in the metadata of the last observation, in the metrics of a record."""
 
 Policy = Callable[[Json], Json]
 """What to do, by what is seen: both as plain dicts."""
@@ -47,7 +51,9 @@ class Collection:
     ) -> CollectResult:
         """Plays the episodes that are not there yet, each in a session of its own.
 
-        An episode that fails is counted, and the next one is played.
+        An episode that fails is counted, and the next one is played. One with a step whose reward
+        could not be computed has none: it is written to the failures, and a later run plays it
+        again.
 
         Args:
             serializer: where they are written.
@@ -72,12 +78,22 @@ class Collection:
                 result.failed(error)
                 told(f"{episode_id} failed: {error}")
                 continue
-            self._keep(record, serializer, result)
+            self._keep(record, serializer, result, told)
         return result
 
     def _keep(
-        self, record: EpisodeRecord, serializer: RolloutSerializer, result: CollectResult
+        self,
+        record: EpisodeRecord,
+        serializer: RolloutSerializer,
+        result: CollectResult,
+        told: Callable[[str], None],
     ) -> None:
+        unscored = _unscored(record)
+        if unscored is not None:
+            serializer.write_failure(record)
+            result.failed(unscored)
+            told(f"{record.episode_id}: {unscored}")
+            return
         if record.reward is not None and record.reward < 0 and not self.keep_losses:
             result.num_dropped += 1
             return
@@ -94,21 +110,17 @@ class Collection:
             while not result.done and len(trace) < self.max_turns:
                 action = policy(result.observation)
                 result = client.step(action)
-                failure = reward_error(result)
-                if failure is not None:
-                    raise RewardInvalid(f"the reward of step {len(trace) + 1}: {failure}")
                 messages.append(_message("assistant", action))
                 messages.append(_message("user", result.observation))
                 trace.append(_traced(action, result))
-        given = [step["result"]["reward"] for step in trace]
-        rewards = [reward for reward in given if reward is not None]
+        truncated = result.truncated or not result.done
         return EpisodeRecord(
             episode_id=episode_id,
             messages=messages,
-            reward=sum(rewards) if rewards else None,
+            reward=_sum([step["result"] for step in trace]),
             done=result.done,
             tool_trace=trace,
-            metrics={"turns": len(trace), "truncated": result.truncated or not result.done},
+            metrics={"turns": len(trace), "truncated": truncated, **_credit(result)},
             task=self.task,
             extra={"seed": seed},
         )
@@ -119,8 +131,31 @@ def _message(role: str, content: Json) -> Json:
 
 
 def _traced(action: Json, result: StepResult[Json]) -> Json:
-    return {
-        "tool_name": "step",
-        "arguments": action,
-        "result": {"reward": result.reward, "done": result.done},
-    }
+    outcome: Json = {"reward": result.reward, "done": result.done}
+    failure = reward_error(result)
+    if failure is not None:
+        outcome.update({REWARD: None, REWARD_ERROR: failure})
+    return {"tool_name": "step", "arguments": action, "result": outcome}
+
+
+def _sum(outcomes: list[Json]) -> float | None:
+    """The sum of the rewards; none if there are none, or one could not be computed."""
+    rewards = [outcome[REWARD] for outcome in outcomes if outcome[REWARD] is not None]
+    if not rewards or any(REWARD_ERROR in outcome for outcome in outcomes):
+        return None
+    return float(sum(rewards))
+
+
+def _credit(last: StepResult[Json]) -> Json:
+    """What each step is worth, where the environment says so when an episode ends."""
+    credit = (last.metadata or {}).get(STEP_REWARDS)
+    return {} if credit is None else {STEP_REWARDS: credit}
+
+
+def _unscored(record: EpisodeRecord) -> RewardInvalid | None:
+    """Why an episode has no reward though it should have one."""
+    for number, step in enumerate(record.tool_trace, 1):
+        failure = step["result"].get(REWARD_ERROR)
+        if failure is not None:
+            return RewardInvalid(f"the reward of step {number}: {failure}")
+    return None

@@ -101,9 +101,17 @@ class Batch(Generic[ObsT]):
 
     @cached_property
     def rewards(self) -> NDArray[np.float64]:
-        """The rewards: float64 of shape `(len,)`, NaN where there is none."""
+        """The rewards: float64 of shape `(len,)`, NaN where there is none.
+
+        `numpy.nanmean` is the mean of those that there are.
+        """
         rewards: NDArray[np.float64] = numpy().array([row.reward for row in self._rows], "float64")
         return rewards
+
+    @cached_property
+    def reward_errors(self) -> list[dict[str, Any] | None]:
+        """Why a verifier gave no reward: `rubric`, `error`, `message`; `None` if none failed."""
+        return [None if o is None else o.reward_error for o in self._outcomes]
 
     @cached_property
     def terminated(self) -> NDArray[np.bool_]:

@@ -22,6 +22,7 @@ class PoolMetrics:
         faults: turns that failed otherwise: a session or a server was lost, or a wait too long.
         lost: episodes that were running when a fault struck.
         restarts: episodes that were begun in the place of lost ones.
+        unscored: steps whose reward could not be computed, as a verifier failed.
         elapsed_s: seconds since the first call.
     """
 
@@ -33,6 +34,7 @@ class PoolMetrics:
     faults: int = 0
     lost: int = 0
     restarts: int = 0
+    unscored: int = 0
     elapsed_s: float = 0.0
 
     @property
@@ -46,6 +48,7 @@ class Tally:
 
     def __init__(self, size: int) -> None:
         self.steps = self.episodes = self.failures = self.faults = self.lost = self.restarts = 0
+        self.unscored = 0
         self._size = size
         self._since: float | None = None
 
@@ -66,6 +69,7 @@ class Tally:
         self.steps += turn.op == "step"
         self.episodes += after is Phase.OVER
         self.restarts += before is Phase.LOST
+        self.unscored += outcome.reward_error is not None
 
     def read(self, waiting: int) -> PoolMetrics:
         """The counts now."""
@@ -78,5 +82,6 @@ class Tally:
             self.faults,
             self.lost,
             self.restarts,
+            self.unscored,
             0.0 if self._since is None else time.monotonic() - self._since,
         )
