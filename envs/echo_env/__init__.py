@@ -2,5 +2,6 @@
 
 from echo_env.client import EchoEnv
 from echo_env.models import EchoAction, EchoObservation
+from openenv import CallToolAction, ListToolsAction
 
-__all__ = ["EchoAction", "EchoEnv", "EchoObservation"]
+__all__ = ["CallToolAction", "EchoAction", "EchoEnv", "EchoObservation", "ListToolsAction"]

@@ -1,10 +1,11 @@
-"""The typed client of the echo environment."""
+"""The client of the echo environment."""
 
 from __future__ import annotations
 
 from echo_env.models import EchoAction, EchoObservation
-from openenv import EnvClient, State
+from openenv import State
+from openenv.core.mcp_client import MCPToolClient
 
 
-class EchoEnv(EnvClient[EchoAction, EchoObservation, State]):
-    """A session with an echo environment."""
+class EchoEnv(MCPToolClient[EchoAction, EchoObservation, State]):
+    """A session with an echo environment, for typed steps and for its tools alike."""

@@ -12,6 +12,7 @@ from openenv.env.models import Action, Observation, State
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import InvalidRequest, ModeError
 from openenv.protocol.messages import Reply, Request, error_reply, parse_request
+from openenv.protocol.wire import ServerMode
 from openenv.runtime.host import BlockingCalls, session_factory
 from openenv.runtime.session import Session
 
@@ -54,6 +55,11 @@ class _Local:
     """Opens a session in this process where a client would open a socket."""
 
     _spec: EnvSpec
+
+    @classmethod
+    def _usual_mode(cls) -> ServerMode:
+        """Whoever has the environment in hand controls its episodes."""
+        return ServerMode.SIMULATION
 
     def _open_blocking(self) -> LocalTransport:
         if self._spec.traits.is_async and inside_a_loop():

@@ -6,14 +6,18 @@ from typing import Any
 from uuid import uuid4
 
 from echo_env.models import EchoAction, EchoObservation
-from openenv import Environment, State
+from openenv import Environment, State, tool
 
 GREETING = "Echo environment ready!"
 REWARD_PER_CHARACTER = 0.1
 
 
 class EchoEnvironment(Environment[EchoAction, EchoObservation, State]):
-    """Answers each message with itself and pays for its length. Its episodes never end."""
+    """Answers each message with itself and pays for its length. Its episodes never end.
+
+    A message is the action of a step, or the argument of a tool. Calls count as steps; they are
+    not paid for.
+    """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     REQUIRES_RESET = False  # an echo needs no beginning
@@ -40,15 +44,31 @@ class EchoEnvironment(Environment[EchoAction, EchoObservation, State]):
         self, action: EchoAction, timeout_s: float | None = None, **kwargs: Any
     ) -> EchoObservation:
         """Echoes the action's message."""
-        self._state.step_count += 1
-        self._said = action.message
-        length = len(action.message)
+        length = len(self._echoed(action.message))
         return EchoObservation(
             echoed_message=action.message,
             message_length=length,
             reward=length * REWARD_PER_CHARACTER,
             metadata={"original_message": action.message, "step": self._state.step_count},
         )
+
+    @tool
+    def echo_message(self, message: str) -> str:
+        """Echo a message.
+
+        Args:
+            message: the text to be echoed.
+        """
+        return self._echoed(message)
+
+    @tool
+    def echo_with_length(self, message: str) -> dict[str, Any]:
+        """Echo a message, and tell its length in characters.
+
+        Args:
+            message: the text to be echoed.
+        """
+        return {"message": self._echoed(message), "length": len(message)}
 
     @property
     def state(self) -> State:
@@ -62,3 +82,8 @@ class EchoEnvironment(Environment[EchoAction, EchoObservation, State]):
         what is said is free.
         """
         return {"kind": "text", "text": self._said, "controls": []}
+
+    def _echoed(self, message: str) -> str:
+        self._state.step_count += 1
+        self._said = message
+        return message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast, overload
 
 from pydantic import ConfigDict
 
@@ -18,7 +18,13 @@ from openenv.client.pending import Pending
 from openenv.client.results import PendingResult, StepResult
 from openenv.client.tool_results import tool_observation
 from openenv.env.models import Observation, unpack, validate
-from openenv.env.tool_models import ListToolsAction, ListToolsObservation, Tool
+from openenv.env.tool_models import (
+    CallToolAction,
+    CallToolObservation,
+    ListToolsAction,
+    ListToolsObservation,
+    Tool,
+)
 from openenv.protocol.errors import (
     ConnectFailed,
     ControlClosed,
@@ -94,13 +100,26 @@ class MCPClientBase(EnvClient[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
 
         return cast("PendingResult[ObsT]", self._controlled("reset", flow))
 
-    def step(self, action: ActT, timeout_s: float | None = None) -> PendingResult[ObsT]:
+    @overload
+    def step(
+        self, action: CallToolAction, timeout_s: float | None = None
+    ) -> PendingResult[CallToolObservation]: ...
+
+    @overload
+    def step(
+        self, action: ListToolsAction, timeout_s: float | None = None
+    ) -> PendingResult[ListToolsObservation]: ...
+
+    @overload
+    def step(self, action: ActT, timeout_s: float | None = None) -> PendingResult[ObsT]: ...
+
+    def step(self, action: Any, timeout_s: float | None = None) -> PendingResult[Any]:
         """Takes one action, which may be one of tools; as `EnvClient.step`, errors as `reset`."""
 
-        def flow(talk: Conversation) -> Flow[Effect, StepResult[ObsT]]:
+        def flow(talk: Conversation) -> Flow[Effect, StepResult[Any]]:
             return talk.step(self._data_of(action), timeout_s, self._read_result)
 
-        return cast("PendingResult[ObsT]", self._controlled("step", flow))
+        return cast("PendingResult[Any]", self._controlled("step", flow))
 
     def state(self, timeout_s: float | None = None) -> Pending[StateT]:
         """Where the episode stands; errors as `reset`."""

@@ -14,7 +14,10 @@ from openenv.protocol.errors import ModeError
 
 ResultT = TypeVar("ResultT")
 
-OPERATIONS = ("connect", "disconnect", "reset", "step", "state", "close")
+OPERATIONS = (
+    *("connect", "disconnect", "reset", "step", "state", "close"),
+    *("list_tools", "call_tool", "get_tool", "has_tool"),
+)
 """What a subclass may override, as a plain or as an `async` method."""
 
 

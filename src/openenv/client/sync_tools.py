@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 from openenv.client.codec import ActT, ObsT, StateT
+from openenv.client.results import StepResult
 from openenv.client.sync_client import SyncEnvClient
-from openenv.env.tool_models import Tool
+from openenv.env.tool_models import (
+    CallToolAction,
+    CallToolObservation,
+    ListToolsAction,
+    ListToolsObservation,
+    Tool,
+)
 
 if TYPE_CHECKING:
     from openenv.client.tools import MCPToolClient
@@ -16,6 +23,23 @@ class SyncToolClient(SyncEnvClient[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
     """The blocking form of a client of tools: `client.sync()`."""
 
     _client: MCPToolClient[ActT, ObsT, StateT]
+
+    @overload
+    def step(
+        self, action: CallToolAction, timeout_s: float | None = None
+    ) -> StepResult[CallToolObservation]: ...
+
+    @overload
+    def step(
+        self, action: ListToolsAction, timeout_s: float | None = None
+    ) -> StepResult[ListToolsObservation]: ...
+
+    @overload
+    def step(self, action: ActT, timeout_s: float | None = None) -> StepResult[ObsT]: ...
+
+    def step(self, action: Any, timeout_s: float | None = None) -> StepResult[Any]:
+        """Takes one action, which may be one of tools; errors as `MCPToolClient.step`."""
+        return super().step(action, timeout_s)
 
     def list_tools(self, use_cache: bool = True) -> list[Tool]:
         """The tools there are now; arguments and errors as `MCPToolClient.list_tools`."""

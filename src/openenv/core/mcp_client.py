@@ -1,0 +1,10 @@
+"""The clients of tools."""
+
+from openenv.client.mcp_client import GenericMCPObservation, MCPClientBase
+from openenv.client.tools import MCPToolClient
+
+__all__ = [
+    "GenericMCPObservation",
+    "MCPClientBase",
+    "MCPToolClient",
+]
