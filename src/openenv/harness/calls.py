@@ -18,6 +18,7 @@ from openenv.protocol.errors import (
     InvalidRequest,
     Json,
     ModeError,
+    OpenEnvError,
     ProtocolError,
     ReplyTimeout,
     SessionError,
@@ -64,7 +65,7 @@ def told(session: ResourceSession, name: str, arguments: Any) -> ToolResult:
     except Exception as error:  # a tool may raise anything
         if is_over(error):
             raise
-        return ToolResult(error=str(error) or type(error).__name__)
+        return ToolResult(error=in_words(error))
 
 
 def is_over(error: Exception) -> bool:
@@ -74,6 +75,11 @@ def is_over(error: Exception) -> bool:
     if isinstance(error, EnvironmentFailed):
         return error.code in ENDING_CODES
     return isinstance(error, _ENDS)
+
+
+def in_words(error: Exception) -> str:
+    """An error, for a model to read: ours say what is wrong, of others the kind says as much."""
+    return str(error) if isinstance(error, OpenEnvError) else f"{type(error).__name__}: {error}"
 
 
 def text_of(result: ToolResult) -> str:

@@ -34,15 +34,15 @@ def resolve_env_reward(rollout: HarnessRolloutResult, verify: VerifyResult) -> f
         raise RewardInvalid(f"the episode's reward could not be computed: {failure}")
     said = None if verify.env_reward is None else _finite("verify.env_reward", verify.env_reward)
     given = _last_given(rollout)
-    reward = given if said is None else said
+    reward = said if given is None else given
     if reward is None:
         raise RewardMissing(
             f"the episode has no reward: none of its {len(rollout.tool_trace)} calls had one, and "
             "verify() gave none; let a tool's metadata have `reward`, or verify() return one"
         )
-    if given is not None and not math.isclose(given, reward, rel_tol=1e-9, abs_tol=1e-6):
+    if said is not None and not math.isclose(said, reward, rel_tol=1e-9, abs_tol=1e-6):
         raise RewardError(
-            f"the last call's reward is {given!r}, and verify.env_reward {reward!r}: the session "
+            f"the last call's reward is {reward!r}, and verify.env_reward {said!r}: the session "
             "must repeat the environment's reward; report shaped rewards in verify.metrics"
         )
     return reward

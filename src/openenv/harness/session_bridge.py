@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from openenv.harness.calls import call, record
+from openenv.harness.calls import call, in_words, record
 from openenv.harness.results import HarnessRolloutResult, HarnessRunLimits, ToolResult
 from openenv.harness.rollout_errors import ReservedTool
 from openenv.protocol.errors import Json
@@ -52,7 +52,7 @@ class SessionMCPBridge:
                 result = self._result_of(asked)
         except Exception as error:  # noqa: BLE001  # a tool may raise anything
             refused = JsonRpcResponse.error_response(
-                _code(error), str(error) or type(error).__name__, request_id=asked.id
+                _code(error), in_words(error), request_id=asked.id
             )
             return refused.model_dump()
         return JsonRpcResponse.success(result, asked.id).model_dump()
