@@ -7,11 +7,13 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from echo_env import EchoAction, EchoEnv, EchoObservation
+from echo_env import CallToolAction, EchoAction, EchoEnv, EchoObservation, ListToolsAction
 from echo_env.server import EchoEnvironment
-from openenv import SessionCapacityError, State, SyncEnvClient, local
+from openenv import ControlClosed, SessionCapacityError, State, local
+from openenv.client.sync_tools import SyncToolClient
+from openenv.client.tools import ToolCallFailed
 
-Echo = SyncEnvClient[EchoAction, EchoObservation, State]
+Echo = SyncToolClient[EchoAction, EchoObservation, State]
 Serving = Callable[..., AbstractContextManager[str]]
 
 
@@ -20,7 +22,9 @@ def echo(request: pytest.FixtureRequest) -> Iterator[Echo]:
     """A session with an echo, in this process and over a socket."""
     client: Echo
     if request.param == "local":
-        client = local(EchoEnvironment).sync()
+        made = local(EchoEnvironment, client_class=EchoEnv)
+        assert isinstance(made, EchoEnv)
+        client = made.sync()
     else:
         client = EchoEnv(base_url=request.getfixturevalue("echo_url")).sync()
     with client:
@@ -103,3 +107,45 @@ def test_a_page_is_told_the_last_echo() -> None:
     page = environment.render_web()
     assert [*shown, page["text"]] == ["", "Echo environment ready!", "hi"]
     assert (page["kind"], page["controls"]) == ("text", [])
+
+
+def test_its_tools(echo: Echo) -> None:
+    assert [tool.name for tool in echo.list_tools()] == ["echo_message", "echo_with_length"]
+    assert echo.call_tool("echo_message", message="Hello, World!") == "Hello, World!"
+    assert echo.call_tool("echo_with_length", message="ü🙂") == {"message": "ü🙂", "length": 2}
+    with pytest.raises(ToolCallFailed, match="'nope'") as failed:
+        echo.call_tool("nope")
+    assert failed.value.error_type == "tool_not_found"
+
+
+def test_tools_and_steps_are_of_one_episode(echo: Echo) -> None:
+    echo.reset(episode_id="both")
+    echo.call_tool("echo_message", message="first")
+    result = echo.step(EchoAction(message="second"))
+    assert result.metadata == {"original_message": "second", "step": 2}
+    assert (echo.state().episode_id, echo.state().step_count) == ("both", 2)
+
+
+def test_a_tool_is_an_action_too(echo: Echo) -> None:
+    echo.reset()
+    tools = echo.step(ListToolsAction()).observation.tools
+    assert [tool.name for tool in tools] == ["echo_message", "echo_with_length"]
+    called = echo.step(CallToolAction(tool_name="echo_message", arguments={"message": "hi"}))
+    assert called.observation.result["data"] == "hi"
+    assert (called.reward, called.done) == (None, False)
+
+
+@pytest.mark.parametrize("mode", ["simulation", "production"])
+def test_the_quick_start_of_tools(echo_url: str, mode: str) -> None:
+    with EchoEnv(base_url=echo_url, mode=mode).sync() as env:
+        assert env.has_tool("echo_message")
+        assert env.call_tool("echo_message", message="hi") == "hi"
+
+
+def test_an_agent_has_the_tools_of_a_server_in_production(serving: Serving) -> None:
+    production = {**os.environ, "OPENENV_MODE": "production"}
+    command = ("echo_env.server.app", "--host", "127.0.0.1", "--port", "0")
+    with serving(*command, env=production) as url, EchoEnv(url, mode="production").sync() as agent:
+        assert agent.call_tool("echo_message", message="hi") == "hi"
+        with pytest.raises(ControlClosed):
+            agent.reset()
