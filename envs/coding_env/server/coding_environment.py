@@ -15,6 +15,7 @@ from coding_env.server.observing import observed
 from coding_env.server.transforms import create_safe_coding_transform
 from coding_env.server.workshop import NO_TOOLS, Tools
 from openenv import Environment, Seeds, Transform, errors
+from openenv.env.tool_functions import tool_functions
 
 SHOWN_CODE = 10_000
 """Characters of the code that `metadata["last_code"]` shows."""
@@ -51,7 +52,8 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
 
     Args:
         options: what holds for all episodes, by default what the variables `CODING_…` say.
-        tools: functions that the code may call by these names. They run in the server's process.
+        tools: functions that the code may call by these names, besides those that a subclass
+            offers by `@tool`. They run in the server's process; `Inside(function)` in the sandbox.
         transform: what pays a step that has no hidden tests, by default
             `create_safe_coding_transform`.
         **changes: options by name, which win over `options`.
@@ -102,7 +104,7 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         told = self._options.for_episode({"timeout_s": code_timeout_s, **options})
         self._episode = fresh = self._begin(told, self._seeds.next(seed))
         self._state = CodeState(episode_id=episode_id or str(uuid4()))
-        return CodeObservation(reward=0.0, metadata=_explained(fresh), text="[ready]")
+        return CodeObservation(reward=0.0, metadata=_explained(fresh), text=self._greeting())
 
     def step(
         self, action: CodeAction, timeout_s: float | None = None, **kwargs: Any
@@ -163,13 +165,22 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
 
     def _begin(self, options: CodingOptions, seed: int) -> Episode:
         """An episode in place of the running one."""
-        told = options, seed, self._tools
+        told = options, seed, self._callables()
         grader = None if options.tests is None else Grader(options.tests, *told)
         if self._episode is not None and self._episode.interpreter.renew(options, seed):
             return Episode(options, seed, self._episode.interpreter, grader)
         fresh = Episode(options, seed, interpreter(*told), grader)
         self.close()
         return fresh
+
+    def _callables(self) -> Tools:
+        """What code may call: the tools of this environment, then those that it was given."""
+        return {**tool_functions(self, getattr(self, "_mode", "simulation")), **self._tools}
+
+    def _greeting(self) -> str:
+        """What code can call, for a language model."""
+        names = ", ".join(f"{name}()" for name in self._callables())
+        return f"[ready; call {names} in your code; help(name) tells more]" if names else "[ready]"
 
     def _pay(self, episode: Episode, seen: CodeObservation, clock: Clock) -> CodeObservation:
         """The observation with its reward."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from openenv import needs
-from openenv.executor import CodeError, CodeResult
+from openenv.executor import CodeError, CodeResult, Inside
 
 RAISED = (Exception, SystemExit, KeyboardInterrupt, GeneratorExit)
 """What interpreted code can raise: smolagents lets all of it through."""
@@ -45,7 +45,7 @@ class SmolagentsExecutor:
         self,
         imports: Iterable[str] = (),
         max_output: int = 50_000,
-        tools: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+        tools: Mapping[str, Callable[..., Any] | Inside] = MappingProxyType({}),
     ) -> None:
         with needs("openenv-coding-env[smolagents]"):
             smolagents: Any = import_module("smolagents")
@@ -54,7 +54,8 @@ class SmolagentsExecutor:
             additional_authorized_imports=list(imports), max_print_outputs_length=max_output
         )
         own = {"format_exc": traceback.format_exc, "safe_json_dumps": safe_json_dumps}
-        self._interpreter.send_tools({**own, **tools})
+        here = {n: t.function if isinstance(t, Inside) else t for n, t in tools.items()}
+        self._interpreter.send_tools({**own, **here})
 
     def run(self, code: str, *, timeout_s: float | None = None) -> CodeResult:
         """Runs a piece of code. The value is the last statement's, of an assignment too.

@@ -1,8 +1,8 @@
 """Executors for sessions that come and go.
 
 Executors of one configuration share what makes their interpreters, and it ends with the last of
-them. Here an idle one of each of the latest configurations is kept, so that a session which comes
-after the last has gone begins in milliseconds.
+them. Here that is kept for the latest configurations, so that a session which comes after the last
+has gone begins in milliseconds.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from openenv.executor import PythonExecutor
+from openenv.executor import Inside, PythonExecutor
+from openenv.executor.foundry import Warmth
 
-Tools = Mapping[str, Callable[..., Any]]
+Tools = Mapping[str, Callable[..., Any] | Inside]
 NO_TOOLS: Tools = MappingProxyType({})
 
 KEPT = 4
 """Configurations."""
 
 _lock = threading.Lock()
-_idle: OrderedDict[Hashable, PythonExecutor] = OrderedDict()
+_warm: OrderedDict[Hashable, Warmth] = OrderedDict()
 
 
 def executor(tools: Tools = NO_TOOLS, **configuration: Any) -> PythonExecutor:
@@ -37,16 +38,12 @@ def executor(tools: Tools = NO_TOOLS, **configuration: Any) -> PythonExecutor:
         ConfigurationError: something of this cannot be.
     """
     made = PythonExecutor(tools=tools, **configuration)
-    key = (os.getpid(), tuple(tools), *configuration.items())
+    warmth = made.keep_warm()
+    key = os.getpid(), warmth.kind
     with _lock:
-        if key not in _idle:
-            _idle[key] = PythonExecutor(tools=dict.fromkeys(tools, _nothing), **configuration)
-        _idle.move_to_end(key)
-        surplus = [_idle.popitem(last=False)[1] for _ in range(len(_idle) - KEPT)]
+        surplus = [] if (former := _warm.pop(key, None)) is None else [former]
+        _warm[key] = warmth
+        surplus += [_warm.popitem(last=False)[1] for _ in range(len(_warm) - KEPT)]
     for each in surplus:
         each.close()
     return made
-
-
-def _nothing(*_: Any, **__: Any) -> None:
-    """An idle executor's tool."""

@@ -20,6 +20,15 @@ _RAISED: Mapping[ToolErrorType, type[Exception]] = {
     ToolErrorType.TIMEOUT: TimeoutError,
 }
 """What a function raises in place of these, as any function of Python would."""
+_EMPTY = inspect.Parameter.empty
+_TYPES: Mapping[Any, type] = {
+    "array": list,
+    "boolean": bool,
+    "integer": int,
+    "number": float,
+    "object": dict,
+    "string": str,
+}
 _LIFTED = frozenset(Observation.model_fields)
 
 
@@ -39,8 +48,9 @@ class ToolFunction:
 
     def __init__(self, tool: Tool, call: Callable[[dict[str, Any]], Any], mode: ToolMode) -> None:
         self.__name__ = self.__qualname__ = tool.name
-        self.__doc__ = tool.description
-        self._parameters = tuple(tool.input_schema.get("properties", ()))
+        self.__doc__ = _docstring(tool)
+        self.__signature__ = _signature(tool.input_schema)
+        self._parameters = tuple(self.__signature__.parameters)
         self._call = call
         self._mode = mode
 
@@ -89,6 +99,41 @@ def tool_functions(environment: Any, mode: ToolMode = "simulation") -> dict[str,
         tool.name: ToolFunction(tool, _caller(environment, tool.name, own.get(tool.name)), mode)
         for tool in listed
     }
+
+
+def _signature(schema: Mapping[str, Any]) -> inspect.Signature:
+    required = frozenset(schema.get("required", ()))
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=_EMPTY if name in required else told.get("default", ...),
+                annotation=_hint(told),
+            )
+            for name, told in _required_first(schema.get("properties", {}), required)
+        ]
+    )
+
+
+def _hint(told: Mapping[str, Any]) -> Any:
+    """What stands for a parameter's type: one of Python's, or one of a model's name."""
+    model = str(told.get("$ref", "")).rpartition("/")[2]
+    if model:
+        return type(model, (), {"__module__": "builtins"})
+    return _TYPES.get(told.get("type"), _EMPTY)
+
+
+def _docstring(tool: Tool) -> str:
+    properties: Mapping[str, Mapping[str, Any]] = tool.input_schema.get("properties", {})
+    told = [f"    {n}: {p['description']}" for n, p in properties.items() if "description" in p]
+    return "\n".join([tool.description, *(["", "Args:", *told] if told else [])])
+
+
+def _required_first(
+    properties: Mapping[str, Any], required: frozenset[str]
+) -> list[tuple[str, Any]]:
+    return sorted(properties.items(), key=lambda named: named[0] not in required)
 
 
 def _caller(

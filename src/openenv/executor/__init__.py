@@ -7,6 +7,7 @@ with PythonExecutor() as executor:
 
 from openenv.executor.executor import PythonExecutor
 from openenv.executor.foundry import ExecutorFailed
+from openenv.executor.inside import Inside
 from openenv.executor.limits import ExecutorLimits
 from openenv.executor.result import Artefact, CodeError, CodeResult
 
@@ -16,5 +17,6 @@ __all__ = [
     "CodeResult",
     "ExecutorFailed",
     "ExecutorLimits",
+    "Inside",
     "PythonExecutor",
 ]

@@ -18,7 +18,8 @@ from typing_extensions import Self
 
 from openenv.executor.birth import InterpreterBirth
 from openenv.executor.exchange import Exchange, Loss, Lost, is_quiet
-from openenv.executor.foundry import ExecutorFailed, Foundry
+from openenv.executor.foundry import ExecutorFailed, Foundry, Warmth
+from openenv.executor.inside import Inside, insiders
 from openenv.executor.interpreter import Interpreter
 from openenv.executor.limits import ExecutorLimits
 from openenv.executor.result import CodeError, CodeResult
@@ -60,7 +61,8 @@ class PythonExecutor:
             fast then. Code can read their files, wherever those are.
         tools: functions that the code may call by these names. They run here, in the caller's
             process, in a thread of their own, with arguments and results that JSON can say; what
-            they raise is raised in the code.
+            they raise is raised in the code. One that is `Inside(function)` runs in the
+            interpreter itself.
         setup: code that is run first in each interpreter, and prints nothing.
         isolation: `best`, what this machine can do; `strict`, all or a `ConfigurationError`.
 
@@ -74,24 +76,25 @@ class PythonExecutor:
         limits: ExecutorLimits = DEFAULT,
         imports: Collection[str] | None = None,
         preload: Sequence[str] = (),
-        tools: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+        tools: Mapping[str, Callable[..., Any] | Inside] = MappingProxyType({}),
         setup: str = "",
         isolation: Isolation = "best",
     ) -> None:
         self._limits = limits
-        self._tools = Tools(tools, limits)
+        inside = insiders(tools)
+        self._tools = Tools({n: f for n, f in tools.items() if n not in inside}, limits)
+        imported = (tool.module for tool in inside.values())
         order = Order(
             limits=limits,
             imports=None if imports is None else tuple(sorted(_modules("imports", imports))),
-            preload=_modules("preload", preload),
-            tools=self._tools.names,
-            setup=setup,
+            preload=tuple(dict.fromkeys((*_modules("preload", preload), *imported))),
+            tools=self._tools.described,
+            setup="".join(tool.imported_as(name) for name, tool in inside.items()) + setup,
         )
         self._sandbox = _sandbox(order, isolation)
-        self._foundry = Foundry.shared(
-            (order, isolation, tuple(sys.path)),
-            InterpreterBirth(order=order, sandbox=self._sandbox),
-        )
+        self._birth = InterpreterBirth(order=order, sandbox=self._sandbox)
+        self._kind = (order, isolation, tuple(sys.path))
+        self._foundry = Foundry.shared(self._kind, self._birth)
         self._interpreter: Interpreter | None = None
         self._seed: int | None = None
         self._turn = threading.Lock()
@@ -104,6 +107,10 @@ class PythonExecutor:
     def sandbox(self) -> dict[str, Any]:
         """What confines the code: `level` ("full", "partial", "none"), `in_force`, `missing`."""
         return self._sandbox.report()
+
+    def keep_warm(self) -> Warmth:
+        """Keeps what makes its interpreters, and those of others like it, until that is closed."""
+        return Warmth(self._kind, self._birth)
 
     def run(self, code: str, *, timeout_s: float | None = None) -> CodeResult:
         """Runs a piece of code, and waits for it.

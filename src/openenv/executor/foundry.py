@@ -7,6 +7,7 @@ import atexit
 import os
 import sys
 import threading
+from collections.abc import Hashable
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -153,6 +154,25 @@ class Foundry:
         await self._nursery.close()
         if self._spare is not None:
             self._spare.close()
+
+
+class Warmth:
+    """Keeps what makes interpreters of one kind, also while there is no executor of that kind.
+
+    Attributes:
+        kind: what executors have in common that share it.
+    """
+
+    def __init__(self, kind: Hashable, birth: InterpreterBirth) -> None:
+        self.kind = kind
+        self._owner: int | None = os.getpid()
+        self._foundry = Foundry.shared(kind, birth)
+
+    def close(self) -> None:
+        """Lets it go. Twice is as good as once, and in a forked process it is another's."""
+        if self._owner == os.getpid():
+            self._owner = None
+            self._foundry.release()
 
 
 def _variables() -> dict[str, str]:

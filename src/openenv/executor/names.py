@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from types import ModuleType
 from typing import Any, cast
 
@@ -15,11 +15,11 @@ Ask = Callable[[str, bytes], Answer]
 """Calls a tool by its name, with arguments as JSON, and waits for the answer."""
 
 
-def namespace(tools: Collection[str], ask: Ask) -> dict[str, Any]:
+def namespace(tools: Iterable[tuple[str, str]], ask: Ask) -> dict[str, Any]:
     """The names of a new `__main__`, which is then the program's."""
     main = sys.modules["__main__"] = ModuleType("__main__")
     main.__dict__["__builtins__"] = builtins
-    main.__dict__.update((name, _proxy(name, ask)) for name in tools)
+    main.__dict__.update((name, _proxy(name, told, ask)) for name, told in tools)
     return main.__dict__
 
 
@@ -28,8 +28,8 @@ def restrict(names: dict[str, Any], imports: Collection[str]) -> None:
     names["__builtins__"] = _guarded(frozenset(imports))
 
 
-def _proxy(name: str, ask: Ask) -> Callable[..., Any]:
-    """The tool of that name as a function."""
+def _proxy(name: str, told: str, ask: Ask) -> Callable[..., Any]:
+    """The tool of that name as a function, with what `help` shows of it."""
 
     def tool(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -42,7 +42,7 @@ def _proxy(name: str, ask: Ask) -> Callable[..., Any]:
         return json.loads(answer.result)
 
     tool.__name__ = tool.__qualname__ = name
-    tool.__doc__ = f"The tool `{name}`; arguments and result are what JSON can say."
+    tool.__doc__ = told
     return tool
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -29,7 +31,7 @@ class Tools:
         ConfigurationError: a name is none that code can call.
     """
 
-    def __init__(self, functions: Mapping[str, Callable[..., Any]], limits: ExecutorLimits) -> None:
+    def __init__(self, functions: Mapping[str, Any], limits: ExecutorLimits) -> None:
         for name, function in functions.items():
             if not (isinstance(name, str) and name.isidentifier() and callable(function)):
                 raise ConfigurationError(
@@ -43,9 +45,9 @@ class Tools:
         self._answers: SimpleQueue[Answer | None] = SimpleQueue()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """What they are called."""
-        return tuple(sorted(self._functions))
+    def described(self) -> tuple[tuple[str, str], ...]:
+        """What they are called, and what `help` shows of each."""
+        return tuple((name, _help(name, f)) for name, f in sorted(self._functions.items()))
 
     def begin(self) -> None:
         """Another piece of code begins, with all its calls before it."""
@@ -116,6 +118,21 @@ class Tools:
                 f"limit of {self._limits.tool_bytes}",
             )
         return Answer(result=result)
+
+
+def _help(name: str, function: Callable[..., Any]) -> str:
+    """A function's signature, and its docstring."""
+    text = f"{name}{_signature(function)}\n\n{inspect.getdoc(function) or ''}".rstrip()
+    return cut(text, TEXT_BYTES)[0]
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    """How it is called: the same text for each executor of a kind, or they would share nothing."""
+    for are_read in (True, False):  # hints that cannot be are shown as they are written
+        with suppress(Exception):
+            text = str(inspect.signature(function, eval_str=are_read))
+            return text if " at 0x" not in text else "(...)"
+    return "(...)"
 
 
 def _arguments(call: Call) -> tuple[list[Any], dict[str, Any]]:

@@ -52,14 +52,14 @@ class Order:
         limits: what it may use.
         imports: what it may import, `None` is everything.
         preload: what is imported for it.
-        tools: the names of the functions that it may call.
+        tools: the names of the functions that it may call, and what `help` shows of each.
         setup: what it runs first.
     """
 
     limits: ExecutorLimits
     imports: tuple[str, ...] | None
     preload: tuple[str, ...]
-    tools: tuple[str, ...]
+    tools: tuple[tuple[str, str], ...]
     setup: str
 
 
