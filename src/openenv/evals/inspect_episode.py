@@ -85,12 +85,12 @@ class Episode:
             if moves == "auto":
                 return []
             raise ConfigurationError(
-                f"the environment lists no tools ({error.message}); give moves='actions'"
+                f"give moves='actions': the environment lists no tools ({error.message})"
             ) from error
         tools = told.observation.get("tools")
         if not isinstance(tools, list):
             raise ConfigurationError(
-                "the environment took the question for its tools as an action: give moves='actions'"
+                "give moves='actions': the environment took the question for its tools as an action"
             )
         return tools
 
