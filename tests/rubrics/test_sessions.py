@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from openenv import EnvPool, GenericEnvClient
+from openenv import EnvPool, GenericEnvClient, local
 from openenv.env.tools import tool
+from openenv.protocol.errors import EnvironmentFailed
 from openenv.rubrics import Rubric
 from openenv.rubrics.blocking import awaited, on_a_loop
 from tests.rubrics.scorers import Raising
-from tests.rubrics.worlds import Peer, PeerAwaiting, Tried
+from tests.rubrics.worlds import Delayed, Peer, PeerAwaiting, Tried, Try
 from tests.serving import serving
 
 SESSIONS = 16
@@ -209,3 +210,33 @@ def test_a_rubric_that_cannot_be_reset_fails_the_reset_and_the_session_lives() -
         error = socket.refused({"type": "reset", "data": {}})
         assert "no way back" in error["message"]
         assert socket.state()["step_count"] == 0
+
+
+class Fed(Delayed):
+    """Feeds its rubric at the reset, and refuses some."""
+
+    def reset(self, seed: int | None = None, *, refuse: bool = False, **options: Any) -> Tried:
+        """Begins."""
+        if refuse:
+            raise ValueError("not so")
+        self._reset_rubric()
+        self._apply_rubric(None, Tried())
+        return Tried()
+
+
+def test_what_a_reset_feeds_its_rubric_with_stays_and_a_failed_one_forgets_nothing() -> None:
+    with local(Fed) as env:
+        for _ in range(2):
+            env.reset()
+            env.step(Try())
+            rewards = env.step(Try(end=True)).observation.metadata["step_rewards"]
+            assert rewards == [0.25, 0.5, 1.0]
+
+    class Continuing(Fed):
+        REQUIRES_RESET = False
+
+    with local(Continuing) as env:
+        env.reset()
+        with pytest.raises(EnvironmentFailed, match="not so"):
+            env.reset(refuse=True)
+        assert env.step(Try(end=True)).observation.metadata["step_rewards"] == [0.5, 1.0]

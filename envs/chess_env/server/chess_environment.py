@@ -11,6 +11,7 @@ from chess_env.models import ChessAction, ChessObservation, ChessState
 from chess_env.server.episode import Episode
 from chess_env.server.opponents import opponent_for
 from chess_env.server.options import UCI_OPPONENTS, ChessOptions
+from chess_env.server.rubrics import ChessWinLossRubric
 from chess_env.server.uci import EngineFault, UciEngine, find_engine
 from chess_env.server.view import page
 from openenv import Environment, Seeds, errors
@@ -35,7 +36,8 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
     OPTIONS = ChessOptions
 
     def __init__(self, options: ChessOptions | None = None, **settings: Any) -> None:
-        super().__init__()
+        self._credit = ChessWinLossRubric()
+        super().__init__(rubric=self._credit)
         known = ChessOptions.from_variables() if options is None else options
         self._options = ChessOptions.model_validate({**dict(known), **settings})
         self._seeds = Seeds()
@@ -68,6 +70,8 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
             drawn = drawn & ~1 | self._last_seed & 1 ^ 1
         self._last_seed = drawn
         self._episode = _begun(chosen, drawn, engine)
+        self._reset_rubric()
+        self._credit.gamma = chosen.gamma
         return self._episode.begin(episode_id or str(uuid4()))
 
     def step(
@@ -83,7 +87,13 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
         Raises:
             errors.ResetRequired: no game has begun yet.
         """
-        return self._playing().play(action.move, timeout_s)
+        episode = self._playing()
+        over = episode.game.ending is not None
+        observation = episode.play(action.move, timeout_s)
+        moved = "error" not in observation.metadata
+        if moved or (observation.done and not over):  # a move that forfeits the game counts, too
+            self._apply_rubric(action, observation)
+        return observation
 
     @property
     def state(self) -> ChessState:

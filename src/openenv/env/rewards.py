@@ -103,7 +103,7 @@ def _with_reward(environment: AnyEnvironment, observation: Any, score: Score) ->
 
 
 def beginning(environment: AnyEnvironment, call: Call) -> Call:
-    """A call of `reset`, after which nothing is left of the rubric's last episode."""
+    """A call of `reset`; if it does not fail, nothing is left of the rubric's last episode."""
     return call if environment.rubric is None else partial(_begin, environment, call)
 
 
@@ -129,16 +129,30 @@ def explaining(environment: AnyEnvironment, options: Json) -> Json:
 
 
 def _begin(environment: AnyEnvironment, call: Call) -> object:
-    pending = forget(environment)
-    if pending is None:
-        return _score(environment, call)
-    return _begin_later(environment, call, pending)
+    trace = Trace()
+    with trace.open():
+        value = call()
+    forgetting = None if is_pending(value) else _forget_after(environment, trace)
+    if is_pending(value) or forgetting is not None:
+        return _begin_later(environment, trace, value, forgetting)
+    return _traced(environment, trace, value)
 
 
-async def _begin_later(environment: AnyEnvironment, call: Call, pending: Awaitable[None]) -> object:
-    await pending
-    value = _score(environment, call)
-    return await value if is_pending(value) else value
+async def _begin_later(
+    environment: AnyEnvironment, trace: Trace, value: object, forgetting: Awaitable[None] | None
+) -> object:
+    if is_pending(value):
+        with trace.open():
+            value = await value
+        forgetting = _forget_after(environment, trace)
+    if forgetting is not None:
+        await forgetting
+    return _traced(environment, trace, value)
+
+
+def _forget_after(environment: AnyEnvironment, trace: Trace) -> Awaitable[None] | None:
+    """Forgets after a reset that went well, unless that has fed the rubric with something new."""
+    return None if trace.calls else forget(environment)
 
 
 def _score(environment: AnyEnvironment, call: Call) -> object:

@@ -173,6 +173,7 @@ def test_a_number_of_illegal_moves_may_lose_the_game(board: Board) -> None:
     assert (end.done, end.reward, end.observation.result) == (True, -1.0, "1-0")
     assert end.observation.metadata["termination"] == "illegal_moves"
     assert end.observation.metadata["discounted_rewards"] == [-1.0]
+    assert end.observation.metadata["step_rewards"] == [-0.99, -1.0]
     assert "lost" in end.observation.metadata["error"]
     assert end.observation.text.splitlines()[0] == (
         "Refused: 'a1a1' is not legal here; that was one too many: the game is lost"
@@ -215,6 +216,11 @@ def test_the_reward_is_shared_out_at_the_end(board: Board) -> None:
     told = end.observation.metadata
     assert told["discounted_rewards"] == [0.5**left for left in range(6, -1, -1)]
     assert told["gamma"] == 0.5
+    assert told["step_rewards"] == told["discounted_rewards"]
+    assert "step_rewards" not in board.step(move("e7e5")).observation.metadata
+    board.reset(agent_color="white", max_moves=1)
+    end = board.step(move("e2e4"))
+    assert (end.reward, end.observation.metadata["step_rewards"]) == (0.0, [0.0])
 
 
 def test_only_the_agents_own_moves_share_the_reward(board: Board) -> None:
@@ -223,6 +229,18 @@ def test_only_the_agents_own_moves_share_the_reward(board: Board) -> None:
         result = board.step(move(result.observation.legal_moves[0]))
     assert len(board.state().move_history) == 6
     assert result.observation.metadata["discounted_rewards"] == [0.0, 0.0, 0.0]
+    assert result.observation.metadata["step_rewards"] == [0.0, 0.0, 0.0]
+
+
+def test_a_refused_reset_leaves_the_credit_of_the_game_that_goes_on(board: Board) -> None:
+    board.reset(opponent="none", agent_color="white", gamma=0.5)
+    board.step(move("f3"))
+    with pytest.raises(errors.InvalidRequest):
+        board.reset(opponent="a friend")
+    for said in ("e5", "g4"):
+        board.step(move(said))
+    end = board.step(move("Qh4#"))
+    assert end.observation.metadata["step_rewards"] == [-0.125, -0.25, -0.5, -1.0]
 
 
 def test_an_evaluation_says_for_whom_it_is(board: Board) -> None:
