@@ -69,7 +69,6 @@ async def test_a_client_written_by_hand_needs_to_complete_alone() -> None:
     assert await parrot.complete("hi") == "hi"
     with pytest.raises(NotImplementedError, match="Parrot cannot call tools"):
         await parrot.complete_with_tools([], [])
-    await parrot.aclose()
     assert parrot.usage.total_tokens == 0
 
 

@@ -9,6 +9,7 @@ from openenv._lazy import lazy
 if TYPE_CHECKING:
     from openenv.llm.anthropic import AnthropicClient as AnthropicClient
     from openenv.llm.base import LLMClient as LLMClient
+    from openenv.llm.cache import AnswerCache as AnswerCache
     from openenv.llm.create import create_llm_client as create_llm_client
     from openenv.llm.errors import ModelFailed as ModelFailed
     from openenv.llm.errors import ModelRejected as ModelRejected
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AnthropicClient": "openenv.llm.anthropic",
+    "AnswerCache": "openenv.llm.cache",
     "Completion": "openenv.llm.responses",
     "LLMClient": "openenv.llm.base",
     "LLMResponse": "openenv.llm.responses",

@@ -33,14 +33,13 @@ class AnthropicClient(SdkClient):
             import anthropic
         return anthropic
 
-    def _connect(self) -> Any:
-        sdk = self._sdk()
-        return sdk.AsyncAnthropic(
+    def _connected(self, connections: Any) -> Any:
+        return self._sdk().AsyncAnthropic(
             api_key=self._api_key,
             base_url=self.base_url,
             max_retries=0,
             timeout=None,
-            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+            http_client=connections,
         )
 
     def _request(

@@ -72,8 +72,8 @@ class LLMClient(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} cannot call tools")
 
-    async def aclose(self) -> None:  # noqa: B027  # a client may have no connections
-        """Ends the connections of the running event loop; a later call makes new ones."""
+    async def aclose(self) -> None:  # noqa: B027  # most hold nothing
+        """Ends what the client holds. Ours hold nothing: connections end with their event loop."""
 
     def _count(self, usage: TokenUsage | None) -> None:
         """Adds an answer to `usage`; sessions that share a client have threads of their own."""

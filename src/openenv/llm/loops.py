@@ -4,61 +4,46 @@ from __future__ import annotations
 
 from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import AsyncGenerator, Callable
-from typing import Any, Generic, Protocol, TypeVar
-from weakref import WeakKeyDictionary, ref
+from typing import Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 
 class Closable(Protocol):
-    """What is closed by an async `close`."""
+    """What is closed by an async `aclose`."""
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Ends it."""
 
 
 ClosableT = TypeVar("ClosableT", bound=Closable)
+_Kept = dict[str, tuple[Any, AsyncGenerator[None, None]]]
+_kept: WeakKeyDictionary[AbstractEventLoop, _Kept] = WeakKeyDictionary()
 
 
-class PerLoop(Generic[ClosableT]):
-    """One of a kind for each event loop, closed with its loop.
+async def of_this_loop(name: str, make: Callable[[], ClosableT]) -> ClosableT:
+    """The one of that name on the running loop, made now if there is none.
 
-    Sessions have loops of their own, and share one client. Each of theirs is kept open by an
-    async generator: a loop ends those that it has left before it ends itself, or when nobody
-    holds them any more.
+    Clients come and go, and sessions have loops of their own; what they share is closed when the
+    loop ends. An async generator keeps it open, since a loop ends those that it has left before it
+    ends itself.
     """
-
-    def __init__(self) -> None:
-        self._kept: _Kept[ClosableT] = WeakKeyDictionary()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A copy begins with none: what is open is nothing that can be copied."""
-        return type(self), ()
-
-    async def get(self, make: Callable[[], ClosableT]) -> ClosableT:
-        """That of the running loop, made now if there is none."""
-        loop = get_running_loop()
-        if loop not in self._kept:
-            made = make()
-            keeper = _keep(made, ref(self))
-            self._kept[loop] = made, keeper
-            await anext(keeper)
-        return self._kept[loop][0]
-
-    async def aclose(self) -> None:
-        """Closes that of the running loop."""
-        kept = self._kept.get(get_running_loop())
-        if kept is not None:
-            await kept[1].aclose()
+    loop = get_running_loop()
+    if loop not in _kept:
+        for closed in [other for other in _kept if other.is_closed()]:
+            del _kept[closed]  # of a loop that left its generators behind
+        _kept[loop] = {}
+    if name not in _kept[loop]:
+        made = make()
+        keeper = _keep(made, name)
+        _kept[loop][name] = made, keeper
+        await anext(keeper)
+    shared: ClosableT = _kept[loop][name][0]
+    return shared
 
 
-_Kept = WeakKeyDictionary[AbstractEventLoop, tuple[ClosableT, AsyncGenerator[None, None]]]
-
-
-async def _keep(made: ClosableT, owner: ref[PerLoop[ClosableT]]) -> AsyncGenerator[None, None]:
-    """Holds its owner weakly: it is to end with it, and not to be a part of what is collected."""
+async def _keep(made: Closable, name: str) -> AsyncGenerator[None, None]:
     try:
         yield
     finally:
-        held = owner()
-        if held is not None:
-            held._kept.pop(get_running_loop(), None)
-        await made.close()
+        _kept[get_running_loop()].pop(name, None)
+        await made.aclose()

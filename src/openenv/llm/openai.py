@@ -47,14 +47,13 @@ class OpenAIClient(SdkClient):
             import openai
         return openai
 
-    def _connect(self) -> Any:
-        sdk = self._sdk()
-        return sdk.AsyncOpenAI(
+    def _connected(self, connections: Any) -> Any:
+        return self._sdk().AsyncOpenAI(
             api_key=self._api_key,
             base_url=with_default_path(self.base_url, "/v1"),
             max_retries=0,
             timeout=None,
-            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+            http_client=connections,
         )
 
     def _request(

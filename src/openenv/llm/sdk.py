@@ -6,12 +6,13 @@ import asyncio
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import ModuleType
 from typing import Any
 
 from openenv.llm.base import LLMClient
 from openenv.llm.errors import ModelFailed, ModelRejected, ModelTimeout, ModelUnavailable
-from openenv.llm.loops import PerLoop
+from openenv.llm.loops import of_this_loop
 from openenv.llm.responses import Completion, LLMResponse
 from openenv.llm.retries import RetryPolicy, persist, wished_s
 from openenv.protocol.errors import ConfigurationError
@@ -31,9 +32,9 @@ _SHOWN = 500
 class SdkClient(LLMClient):
     """A client through a vendor's SDK: one for all sessions, whichever loops and threads they have.
 
-    The SDK is asked once per attempt; trying again, deadlines and errors are ours. Redirects are
-    not followed, and no key is taken from the environment: each is sent only where it was meant
-    to be sent.
+    The SDK is asked once per attempt; trying again, deadlines and errors are ours. Clients on one
+    event loop share connections, which end with the loop. Redirects are not followed, and no key is
+    taken from the environment: each is sent only where it was meant to be sent.
 
     Args:
         endpoint: where the server is, `http://…` or `https://…`.
@@ -75,7 +76,6 @@ class SdkClient(LLMClient):
         self.timeout_s = timeout_s
         self.retries = retries or RetryPolicy()
         self._api_key = api_key or _NO_KEY
-        self._connections: PerLoop[Any] = PerLoop()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, model={self.model!r})"
@@ -90,19 +90,12 @@ class SdkClient(LLMClient):
         """The model's next message in a conversation in which it may call tools."""
         return await self._ask(messages, tools, options)
 
-    async def aclose(self) -> None:
-        """Ends the connections of the running event loop; a later call makes new ones.
-
-        A loop that ends does it by itself.
-        """
-        await self._connections.aclose()
-
     @abstractmethod
     def _sdk(self) -> ModuleType:
         """The vendor's package."""
 
     @abstractmethod
-    def _connect(self) -> Any:
+    def _connected(self, connections: Any) -> Any:
         """The SDK's own client, which neither tries again nor has deadlines."""
 
     @abstractmethod
@@ -118,6 +111,13 @@ class SdkClient(LLMClient):
     @abstractmethod
     def _read(self, answer: Any) -> LLMResponse:
         """The response that an answer is; anything may be missing from it."""
+
+    def _connections(self) -> Any:
+        """A pool of connections, which follows no redirects and keeps no cookies."""
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        return self._sdk().DefaultAsyncHttpxClient(
+            follow_redirects=False, timeout=None, cookies=no_cookies
+        )
 
     async def _ask(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[Any], options: dict[str, Any]
@@ -137,14 +137,14 @@ class SdkClient(LLMClient):
     async def _attempt(self, request: dict[str, Any], timeout_s: float) -> LLMResponse:
         try:
             async with within(timeout_s):
-                connected = await self._connections.get(self._connect)
-                answer = await self._send(connected, request)
+                connections = await of_this_loop(self._sdk().__name__, self._connections)
+                answer = await self._send(self._connected(connections), request)
         except (TimeoutError, asyncio.TimeoutError):
             raise ModelTimeout(self._says(f"no answer within {timeout_s:.3g} s")) from None
         except self._sdk().APIError as error:
             raise self._failure(error) from None
         except UnicodeEncodeError as error:
-            raise ModelRejected(self._says(f"the request is not UTF-8: {error.reason}")) from None
+            raise ModelRejected(self._says(f"the request cannot be sent: {error.reason}")) from None
         except ValueError as error:
             raise ModelFailed(self._says(f"the answer is not JSON: {error}")) from None
         try:

@@ -2,6 +2,7 @@
 
 from openenv.rubrics.base import FlowRubric, Rubric
 from openenv.rubrics.containers import Gate, RubricDict, RubricList, Sequential, WeightedSum
+from openenv.rubrics.judge import LLMJudge
 from openenv.rubrics.score import Failure, Score
 from openenv.rubrics.trajectory import ExponentialDiscountingTrajectoryRubric, TrajectoryRubric
 
@@ -10,6 +11,7 @@ __all__ = [
     "Failure",
     "FlowRubric",
     "Gate",
+    "LLMJudge",
     "Rubric",
     "RubricDict",
     "RubricList",
