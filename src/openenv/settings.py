@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | `MAX_CONCURRENT_ENVS` | 64 | sessions that a server holds at once |
 | `OPENENV_STEP_TIMEOUT_S` | 3600 | the longest step a server allows; `0` is no limit |
-| `OPENENV_TOOL_TIMEOUT_S` | 30 | the longest call of a tool that says nothing else; `0` is no limit |
+| `OPENENV_TOOL_TIMEOUT_S` | 30 | how long a tool may run that says nothing else; `0` is for ever |
 | `OPENENV_RESET_TIMEOUT_S` | 3600 | the longest reset; `0` is no limit |
 | `OPENENV_IDLE_TIMEOUT_S` | 0 | how long a connected session may do nothing; `0` is no limit |
 | `OPENENV_UNATTACHED_TIMEOUT_S` | 1800 | how long a session made over HTTP may do nothing |
@@ -16,6 +16,7 @@
 | `ENABLE_WEB_INTERFACE` | false | asks for the web page, which this version does not have |
 | `OPENENV_TOKEN` | – | what a server's callers must show, as `Authorization: Bearer TOKEN` |
 | `OPENENV_CONTROL_TOKEN` | – | what those must show who control episodes; agents need not |
+| `OPENENV_ALLOW_AGENT_CONTROL` | 0 | `1` lets every caller control episodes, in production too |
 | `OPENENV_HOST_KIND` | – | `inline`, `thread`, `process` or `sandbox`, over the environment's |
 | `OPENENV_ISOLATION` | best | of a sandbox: `best` takes what there is, `strict` all or nothing |
 | `OPENENV_TRACEBACKS` | 0 | `1` sends the author's part of a traceback to the client |
@@ -69,6 +70,7 @@ class ServerSettings:
     child_environ: Mapping[str, str]
     token: str | None = field(repr=False)
     control_token: str | None = field(repr=False)
+    allow_agent_control: bool
     workers: int
 
 
@@ -107,6 +109,7 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         child_environ=without_secrets(env),
         token=_token(env, "OPENENV_TOKEN"),
         control_token=_token(env, "OPENENV_CONTROL_TOKEN"),
+        allow_agent_control=_switch(env, "OPENENV_ALLOW_AGENT_CONTROL"),
         workers=workers,
     )
 

@@ -538,7 +538,7 @@ def test_production_has_no_control() -> None:
             assert server.http("GET", path).status == 200
         assert "/reset" not in server.http("GET", "/openapi.json").json()["paths"]
         with server.raw() as client:
-            assert client.upgrade().startswith(b"HTTP/1.1 403 ")
+            assert client.upgrade(request="GET /harness HTTP/1.1").startswith(b"HTTP/1.1 403 ")
 
 
 def test_an_environment_that_wants_no_reset_needs_none() -> None:

@@ -33,6 +33,7 @@ class Sessions:
         housing: how environments live.
         clock: seconds, monotonic.
         of_workers: servers that share the port, this one included.
+        agents_apart: those who call tools may not control episodes; always so in production.
 
     Attributes:
         hosts: where environments live.
@@ -49,6 +50,7 @@ class Sessions:
         *,
         clock: Callable[[], float] = time.monotonic,
         of_workers: int = 1,
+        agents_apart: bool = False,
     ) -> None:
         self.spec = spec
         self.limits = limits
@@ -56,6 +58,7 @@ class Sessions:
         capacity = 1 if single else limits.capacity
         self._slots = Slots(capacity, limits.waiting, limits.max_wait, of_workers)
         self.hosts = Hosts(spec, housing or Housing(), limits.reset_timeout)
+        self._agents_apart = agents_apart
         self._clock = clock
         self._seats: set[Seat] = set()
         self._by_id: dict[str, Seat] = {}
@@ -72,6 +75,11 @@ class Sessions:
     def mode(self) -> ServerMode:
         """For whom the server is."""
         return self.hosts.mode
+
+    @property
+    def agents_apart(self) -> bool:
+        """Whether those who call tools may not control episodes."""
+        return self._agents_apart or self.mode is ServerMode.PRODUCTION
 
     @property
     def active(self) -> int:

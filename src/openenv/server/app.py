@@ -45,6 +45,8 @@ def create_app(
     host_kind: HostKind | None = None,
     isolation: Isolation | None = None,
     token: str | None = None,
+    control_token: str | None = None,
+    allow_agent_control: bool | None = None,
 ) -> FastAPI:
     """An environment as an ASGI application.
 
@@ -69,6 +71,10 @@ def create_app(
         isolation: of a sandbox: `best` is what this machine has, `strict` all or nothing.
         token: what callers must show, as `Authorization: Bearer TOKEN`; `OPENENV_TOKEN`, else
             nothing, by default.
+        control_token: what those must show who control episodes; `OPENENV_CONTROL_TOKEN`, else
+            nothing in simulation, and nobody in production, by default.
+        allow_agent_control: whoever may call may control episodes, in production too, as in other
+            servers of this API; `OPENENV_ALLOW_AGENT_CONTROL` by default.
 
     Raises:
         ConfigurationError: something does not fit; the text says what to do.
@@ -88,6 +94,8 @@ def create_app(
         host_kind=host_kind,
         isolation=isolation,
         token=token,
+        control_token=control_token,
+        allow_agent_control=allow_agent_control,
     )
     return _app(server, mode)
 

@@ -10,6 +10,7 @@ from typing import Any
 from openenv.protocol.errors import InvalidRequest, SessionError
 from openenv.protocol.messages import Reply, error_reply, parse_request
 from openenv.runtime.seat import Seat
+from openenv.server.authority import control_closed
 from openenv.server.mcp import frames
 from openenv.server.mcp.methods import OpenEnvMethods
 
@@ -25,6 +26,7 @@ class Conversation:
         emit: sends a frame.
         hold: stops (`True`) or goes on (`False`) reading from the client.
         tools: what answers `mcp` frames.
+        control: the client may control the episode, not only call tools.
 
     Attributes:
         over: done when there is nothing more to say.
@@ -35,10 +37,13 @@ class Conversation:
         emit: Callable[[str], None],
         hold: Callable[[bool], None],
         tools: OpenEnvMethods,
+        *,
+        control: bool = True,
     ) -> None:
         self._emit = emit
         self._hold = hold
         self._tools = tools
+        self._control = control
         self._asking: asyncio.Task[Reply] | None = None
         self._seat: Seat | None = None
         self._busy = False
@@ -83,6 +88,8 @@ class Conversation:
             return self._say(error_reply(error))
         if request.op == "close":
             return self._finish()
+        if not self._control and request.op != "mcp":
+            return self._say(error_reply(control_closed()))
         self._busy = True
         if request.op == "mcp":
             self._ask(frames.answer(self._tools, seat, request.data))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hmac
 import ipaddress
 from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 
 from openenv.server.asgi import App, Event, Receive, Scope, Send
+from openenv.server.authority import STANDING, Authority, Standing
 
 DENIAL = "websocket.http.response"
 """The ASGI extension by which a handshake is refused in words."""
@@ -26,7 +26,7 @@ class Guard:
         app: the application behind it.
         allowed_origins: origins such as `https://example.org` that may call; `*` is any.
         max_body_bytes: the largest HTTP body; larger ones are refused.
-        token: what callers must show, as `Authorization: Bearer TOKEN`; `None` asks for nothing.
+        authority: who may call, and what; it is asked once, and the scope keeps the answer.
     """
 
     def __init__(
@@ -35,12 +35,12 @@ class Guard:
         *,
         allowed_origins: frozenset[str],
         max_body_bytes: int,
-        token: str | None = None,
+        authority: Authority,
     ) -> None:
         self._app = app
         self._allowed = allowed_origins
         self._max_body = max_body_bytes
-        self._expected = None if token is None else f"bearer {token}".encode()
+        self._authority = authority
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hands a connection on, or refuses it."""
@@ -49,7 +49,8 @@ class Guard:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         if not self._may_call(headers, scope.get("server")):
             return await _refuse_origin(scope, receive, send, headers["origin"])
-        if not self._has_token(headers):
+        scope[STANDING] = self._authority.standing(headers.get("authorization", ""))
+        if scope[STANDING] is Standing.NOBODY:
             return await _ask_for_token(scope, receive, send)
         if scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH"):
             return await self._with_body(scope, receive, send, headers)
@@ -65,13 +66,6 @@ class Guard:
         # A foreign name can be made to point at this machine, and its pages then look like ours.
         return server is None or not is_loopback(server[0]) or is_loopback(_hostname(host))
 
-    def _has_token(self, headers: dict[str, str]) -> bool:
-        if self._expected is None:
-            return True
-        scheme, _, shown = headers.get("authorization", "").partition(" ")
-        given = f"{scheme.lower()} {shown.strip()}".encode("latin-1")
-        return hmac.compare_digest(given, self._expected)
-
     async def _with_body(
         self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]
     ) -> None:
@@ -81,7 +75,7 @@ class Guard:
         has_body = length not in ("", "0") or "transfer-encoding" in headers
         if has_body and not _is_json(content_type := headers.get("content-type", "")):
             problem = f"the body must be application/json, got {content_type or 'no content type'}"
-            return await _answer(415, "VALIDATION_ERROR", problem)(scope, receive, send)
+            return await answer(415, "VALIDATION_ERROR", problem)(scope, receive, send)
         body = bytearray()
         while (event := await receive())["type"] == "http.request":
             body += event.get("body", b"")
@@ -95,7 +89,7 @@ class Guard:
         return None
 
     def _too_large(self, size: int) -> JSONResponse:
-        return _answer(
+        return answer(
             413,
             "MESSAGE_TOO_LARGE",
             f"the body has {size} bytes, this server reads at most {self._max_body} "
@@ -125,7 +119,8 @@ def _is_json(content_type: str) -> bool:
     return media == "application/json" or media.endswith("+json")
 
 
-def _answer(status: int, code: str, message: str) -> JSONResponse:
+def answer(status: int, code: str, message: str) -> JSONResponse:
+    """An error over HTTP, in the form of all of this server's."""
     return JSONResponse({"detail": message, "code": code, "message": message}, status)
 
 
@@ -145,19 +140,34 @@ async def _refuse_origin(scope: Scope, receive: Receive, send: Send, origin: str
         await send({"type": "websocket.close", "code": 1008, "reason": "origin not allowed"})
         return
     problem = f"pages of {origin} may not call this server (OPENENV_ALLOWED_ORIGINS names who may)"
-    await _answer(403, "UNAUTHORIZED", problem)(scope, receive, send)
+    await answer(403, "UNAUTHORIZED", problem)(scope, receive, send)
+
+
+async def refuse(
+    scope: Scope, receive: Receive, send: Send, refusal: JSONResponse, reason: str
+) -> None:
+    """Answers a request, or a handshake: in words where the server can, else by its end.
+
+    Args:
+        scope: the ASGI connection.
+        receive: of it.
+        send: of it.
+        refusal: the answer.
+        reason: the same in a few words.
+    """
+    if scope["type"] == "websocket" and DENIAL not in scope.get("extensions", {}):
+        return await send({"type": "websocket.close", "code": 1008, "reason": reason})
+    return await refusal(scope, receive, send)
 
 
 async def _ask_for_token(scope: Scope, receive: Receive, send: Send) -> None:
     """Refuses with 401 before anything is built; a bare sign of life is for everybody."""
     if scope["type"] == "http" and scope["method"] == "GET" and scope["path"].endswith("/health"):
         return await JSONResponse({"status": "healthy"})(scope, receive, send)
-    if scope["type"] == "websocket" and DENIAL not in scope.get("extensions", {}):
-        return await send({"type": "websocket.close", "code": 1008, "reason": "no token"})
     problem = (
         "this server asks for its token (OPENENV_TOKEN), and the call has none or another; send "
         "the header Authorization: Bearer TOKEN (a client does if OPENENV_CLIENT_TOKEN is set)"
     )
-    refusal = _answer(401, "UNAUTHORIZED", problem)
+    refusal = answer(401, "UNAUTHORIZED", problem)
     refusal.headers["WWW-Authenticate"] = "Bearer"
-    return await refusal(scope, receive, send)
+    return await refuse(scope, receive, send, refusal, "no token")

@@ -17,6 +17,7 @@ from pydantic_core import from_json
 
 from openenv.protocol import messages
 from openenv.protocol.errors import (
+    ControlClosed,
     EnvironmentFailed,
     HostCrashed,
     InvalidRequest,
@@ -34,6 +35,7 @@ from openenv.protocol.wire import ResetRequest, StepRequest, StepResponse
 from openenv.runtime.faults import invalid
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
+from openenv.server.authority import control_closed, may_control
 
 DEFAULT_SESSION = "default"
 SessionID = Annotated[str | None, Header(alias="X-Session-ID", min_length=1, max_length=255)]
@@ -44,6 +46,7 @@ _STATUS: list[tuple[type[SessionError], int]] = [
     (InvalidRequest, 422),
     (SessionCapacityError, 503),
     (SessionNotFoundError, 404),
+    (ControlClosed, 403),
     (MessageTooLarge, 413),
     (StepTimeout, 504),
     (HostCrashed, 500),
@@ -56,7 +59,8 @@ def http_routes(
     episodes: HttpEpisodes, conditions: Sequence[Callable[[], Awaitable[None]]] = ()
 ) -> APIRouter:
     """The routes of the stateful HTTP surface, each after its conditions, which may raise."""
-    router = APIRouter(tags=["Episode"], dependencies=[Depends(check) for check in conditions])
+    checks: list[Callable[..., Awaitable[None]]] = [_require_control, *conditions]
+    router = APIRouter(tags=["Episode"], dependencies=[Depends(check) for check in checks])
     answer: dict[int | str, dict[str, Any]] = {200: {"model": StepResponse}}
     router.post("/reset", response_model=None, responses=answer, openapi_extra=_body(ResetRequest))(
         episodes.reset
@@ -67,6 +71,11 @@ def http_routes(
     router.get("/state", response_model=None)(episodes.state)
     router.delete("/session", status_code=204, response_model=None)(episodes.close)
     return router
+
+
+async def _require_control(request: Request) -> None:
+    if not may_control(request.scope):
+        raise control_closed()
 
 
 def _body(model: type[BaseModel]) -> dict[str, Any]:
@@ -158,11 +167,13 @@ def _parsed(model: type[ModelT], body: bytes) -> ModelT:
         raise InvalidRequest(error.message, code=error.code, errors=faults) from None
 
 
-async def session_error_handler(_request: Request, error: Exception) -> Response:
+async def session_error_handler(request: Request, error: Exception) -> Response:
     """The HTTP form of a typed error: `detail` as FastAPI's users know it, `code`, `message`."""
     if not isinstance(error, SessionError):
         raise error
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
+    if status == 403 and "authorization" not in request.headers:
+        status = 401
     detail = error.details.get("errors") or error.message
     headers = {"Retry-After": "1"} if status == 503 else None
     return JSONResponse({"detail": detail, **error.to_data()}, status, headers=headers)

@@ -24,6 +24,7 @@ from openenv.runtime.capacity import ConcurrencyConfig, ServerCapacityStatus
 from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
+from openenv.server.authority import Authority
 from openenv.server.guard import Guard
 from openenv.server.harness import HarnessSocket
 from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
@@ -55,6 +56,10 @@ class HTTPEnvServer:
         host_kind: where environments live, over what the environment says.
         isolation: of a sandbox: `best` is what this machine has, `strict` all or nothing.
         token: what callers must show; `OPENENV_TOKEN`, else nothing, by default.
+        control_token: what those must show who control episodes; `OPENENV_CONTROL_TOKEN`, else
+            nothing in simulation, and nobody in production, by default.
+        allow_agent_control: whoever may call may control episodes, in production too;
+            `OPENENV_ALLOW_AGENT_CONTROL` by default.
 
     Raises:
         ConfigurationError: something does not fit; the text says what to do.
@@ -76,6 +81,8 @@ class HTTPEnvServer:
         host_kind: HostKind | None = None,
         isolation: Isolation | None = None,
         token: str | None = None,
+        control_token: str | None = None,
+        allow_agent_control: bool | None = None,
     ) -> None:
         self.spec = EnvSpec.of(env, action_cls, observation_cls, _specific(state_cls))
         _check_variables(self.spec.traits.options)
@@ -84,7 +91,16 @@ class HTTPEnvServer:
         self._env_factory = self.spec.make
         self._settings = settings.server_settings()
         self.isolation = settings.isolation(isolation) if isolation else self._settings.isolation
-        self.token = self._settings.token if token is None else settings.checked_token(token)
+        self.authority = Authority(
+            self._settings.mode,
+            self._settings.token if token is None else settings.checked_token(token),
+            self._settings.control_token
+            if control_token is None
+            else settings.checked_token(control_token),
+            self._settings.allow_agent_control
+            if allow_agent_control is None
+            else allow_agent_control,
+        )
         self.sessions = Sessions(
             self.spec,
             _limits(limits or self._settings.limits, max_concurrent_envs, concurrency_config),
@@ -95,6 +111,7 @@ class HTTPEnvServer:
                 self._settings.tracebacks,
             ),
             of_workers=self._settings.workers,
+            agents_apart=self.authority.control_token is not None,
         )
         asked = (
             concurrency_config.max_concurrent_envs if concurrency_config else max_concurrent_envs
@@ -140,25 +157,32 @@ class HTTPEnvServer:
         Raises:
             ConfigurationError: there is no such mode.
         """
-        simulation = settings.mode(mode or self._settings.mode) is ServerMode.SIMULATION
+        mode = settings.mode(mode or self._settings.mode)
+        simulation = mode is ServerMode.SIMULATION
+        self.sessions.hosts.turn_to(mode)
         app.add_middleware(
             Guard,
             allowed_origins=self._settings.allowed_origins,
             max_body_bytes=self.sessions.limits.max_message_bytes,
-            token=self.token,
+            authority=replace(self.authority, mode=mode),
         )
         app.add_exception_handler(SessionError, session_error_handler)
         card = Card(self.spec, self.sessions.hosts, self.env_name)
         app.include_router(self._info_routes(card))
         app.include_router(self._tools.routes())
         app.router.routes.append(WebSocketRoute("/mcp", self._tools.socket()))
+        socket = WebSocketEndpoint(
+            self.sessions,
+            self._tools.openenv,
+            v2=self._settings.v2,
+            for_agents=not simulation,
+        )
+        app.router.routes.append(WebSocketRoute("/ws", socket))
         if self.spec.traits.is_harness and not simulation:
             app.router.routes.append(WebSocketRoute("/harness", HarnessSocket(self.sessions)))
         if simulation:
             alone = self._settings.workers == 1
             app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))
-            socket = WebSocketEndpoint(self.sessions, self._tools.openenv, v2=self._settings.v2)
-            app.router.routes.append(WebSocketRoute("/ws", socket))
             app.router.default = Page(app.router.default, card)
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
 

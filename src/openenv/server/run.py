@@ -22,6 +22,7 @@ from openenv.runtime.limits import Limits
 from openenv.runtime.plan import MAIN
 from openenv.runtime.sessions import Sessions
 from openenv.server.app import create_app
+from openenv.server.authority import Authority
 from openenv.server.direct_websocket import DirectWebSocket
 from openenv.server.guard import is_loopback
 from openenv.server.patient_http import PatientHTTP
@@ -132,7 +133,7 @@ def greeting(app: Any, listening: socket.socket, addition: str = "") -> str:
     name: str = "app" if openenv is None else openenv.env_name or openenv.spec.name
     shown = f"[{host}]" if ":" in host else host
     line = f"openenv: serving {name} on http://{shown}:{port}{addition}\n"
-    if not is_loopback(host) and getattr(openenv, "token", None) is None:
+    if not is_loopback(host) and getattr(openenv, "authority", Authority()).token is None:
         line += (
             "openenv: warning: whoever reaches this address can run episodes; set OPENENV_TOKEN to "
             "ask for a token, or serve this machine alone on 127.0.0.1 (the default)\n"

@@ -14,8 +14,11 @@ from openenv.protocol.errors import SessionError
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
 from openenv.server.asgi import Event, Receive, Scope, Send
+from openenv.server.authority import control_closed, may_control
 from openenv.server.channels import Channels
 from openenv.server.conversation import Conversation
+from openenv.server.guard import answer, refuse
+from openenv.server.mcp.asking import begun
 from openenv.server.mcp.methods import OpenEnvMethods
 
 Connection = tuple[Scope, Receive, Send]
@@ -80,25 +83,39 @@ class WebSocketEndpoint:
         sessions: the server's.
         tools: what answers `mcp` frames.
         v2: whether v2 is spoken with those who offer it.
+        for_agents: those who may not control episodes may speak of tools; else they are refused.
     """
 
-    def __init__(self, sessions: Sessions, tools: OpenEnvMethods, *, v2: bool = True) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        tools: OpenEnvMethods,
+        *,
+        v2: bool = True,
+        for_agents: bool = False,
+    ) -> None:
         self._sessions = sessions
         self._tools = tools
         self._v2 = v2
+        self._for_agents = for_agents
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one connection until either side ends it."""
+        if not may_control(scope) and not self._for_agents:
+            return await self._refuse(scope, receive, send)
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         wanted = query.get("session_id", [None])[0]
-        one_session = wanted is not None or not self._v2
+        control = may_control(scope)
+        one_session = wanted is not None or not self._v2 or not control
         encoding = None if one_session else Encoding.chosen(scope.get("subprotocols", []))
         if encoding is not None:
             await self._carry_many(encoding, (scope, receive, send))
         elif wanted is not None:
             await self._carry_one(self._join(wanted), (scope, receive, send))
         else:
-            await self._carry_one(self._open(_wait_s(query)), (scope, receive, send))
+            opening = self._open(_wait_s(query)) if control else self._open_for_agent()
+            await self._carry_one(opening, (scope, receive, send))
+        return None
 
     async def _carry_many(self, encoding: Encoding, connection: Connection) -> None:
         def channels(carrier: Carrier) -> Channels:
@@ -109,7 +126,8 @@ class WebSocketEndpoint:
 
     async def _carry_one(self, opening: Opening, connection: Connection) -> None:
         def conversation(carrier: Carrier) -> Conversation:
-            return Conversation(carrier.emit, carrier.hold, self._tools)
+            control = may_control(connection[0])
+            return Conversation(carrier.emit, carrier.hold, self._tools, control=control)
 
         async with accepted(connection, conversation) as (talk, client):
             await converse(talk, client, opening)
@@ -117,6 +135,17 @@ class WebSocketEndpoint:
     async def _open(self, wait_s: float) -> tuple[Seat, Leave]:
         seat = await self._sessions.open(wait_s=wait_s, attached=True)
         return seat, seat.close
+
+    async def _open_for_agent(self) -> tuple[Seat, Leave]:
+        """A session in which an episode has begun, as its holder may not begin one."""
+        seat = await begun(self._sessions, attached=True)
+        return seat, seat.close
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        shows_none = not any(name == b"authorization" for name, _ in scope["headers"])
+        error = control_closed()
+        refusal = answer(401 if shows_none else 403, error.code, error.message)
+        await refuse(scope, receive, send, refusal, "no control token")
 
     async def _join(self, session_id: str) -> tuple[Seat, Leave]:
         joined = self._sessions.join(session_id)
@@ -145,7 +174,7 @@ async def accepted(
     client = asyncio.ensure_future(carrier.carry(talk))
     accept: Event = {"type": "websocket.accept"}
     try:
-        await send(accept if subprotocol is None else accept | {"subprotocol": subprotocol})
+        await send(accept if subprotocol is None else {**accept, "subprotocol": subprotocol})
         yield talk, client
     except OSError:  # the client may leave at any time
         pass

@@ -16,7 +16,6 @@ from openenv.protocol.jsonrpc import (
     RpcRefusal,
 )
 from openenv.protocol.messages import Emit, Request
-from openenv.protocol.wire import ServerMode
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
 from openenv.server.mcp.asking import ask, begun, visit
@@ -108,8 +107,7 @@ class ToolMethods:
             told = await ask(seat, request)
         except SessionError as error:
             return self._shape.failure(error)
-        of_trainers = self._sessions.mode is ServerMode.SIMULATION
-        return self._shape.result(told, rewarded(told) if of_trainers else {})
+        return self._shape.result(told, {} if self._sessions.agents_apart else rewarded(told))
 
     def _require_tools(self) -> None:
         if not self._sessions.spec.traits.has_tools:
@@ -146,10 +144,8 @@ class OpenEnvMethods:
         if asked.seat is not None:
             return {"session_id": asked.seat.session_id}
         require_alone(self._alone)
-        if self._sessions.mode is ServerMode.SIMULATION:
-            seat = await self._sessions.open()
-        else:
-            seat = await begun(self._sessions)
+        apart = self._sessions.agents_apart
+        seat = await (begun(self._sessions) if apart else self._sessions.open())
         return {"session_id": seat.session_id}
 
     async def _close(self, asked: Asked) -> Json:

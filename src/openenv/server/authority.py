@@ -1,0 +1,72 @@
+"""Authority: who may call a server, and who may control its episodes."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from openenv.protocol.errors import ControlClosed
+from openenv.protocol.wire import ServerMode
+
+STANDING = "openenv.standing"
+"""Where the ASGI scope says what a caller may do."""
+
+
+class Standing(Enum):
+    """What a caller may do."""
+
+    NOBODY = "nobody"
+    AGENT = "agent"
+    TRAINER = "trainer"
+
+
+@dataclass(frozen=True)
+class Authority:
+    """What decides it.
+
+    In simulation a caller may control episodes, unless a control token says who else may; in
+    production nobody may without it.
+
+    Attributes:
+        mode: for whom the server is.
+        token: what every caller must show, if anything.
+        control_token: what those must show who control episodes; it is as good as the other.
+        allow_agent_control: whoever may call may control episodes, in production too.
+    """
+
+    mode: ServerMode = ServerMode.SIMULATION
+    token: str | None = field(default=None, repr=False)
+    control_token: str | None = field(default=None, repr=False)
+    allow_agent_control: bool = False
+
+    def standing(self, authorization: str) -> Standing:
+        """What the caller with this `Authorization` header may do."""
+        scheme, _, shown = authorization.partition(" ")
+        shown = shown.strip() if scheme.lower() == "bearer" else ""
+        if _same(shown, self.control_token):
+            return Standing.TRAINER
+        if self.token is not None and not _same(shown, self.token):
+            return Standing.NOBODY
+        for_all = self.mode is ServerMode.SIMULATION and self.control_token is None
+        return Standing.TRAINER if for_all or self.allow_agent_control else Standing.AGENT
+
+
+def may_control(scope: Any) -> bool:
+    """Whether the caller of a request may control episodes."""
+    return scope.get(STANDING, Standing.TRAINER) is Standing.TRAINER
+
+
+def control_closed() -> ControlClosed:
+    """Why a caller may not control episodes."""
+    return ControlClosed(
+        "this server lets you call tools, not reset, step or see the state: whoever controls "
+        "episodes shows the control token, as Authorization: Bearer TOKEN (OPENENV_CONTROL_TOKEN "
+        "on the server, OPENENV_CLIENT_TOKEN on a client); in production without one nobody does, "
+        "unless OPENENV_ALLOW_AGENT_CONTROL=true"
+    )
+
+
+def _same(shown: str, wanted: str | None) -> bool:
+    return wanted is not None and hmac.compare_digest(shown.encode("latin-1"), wanted.encode())
