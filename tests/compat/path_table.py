@@ -223,6 +223,8 @@ TABLE: list[Row] = [
     *_at("openenv.core.rubrics.base", "openenv.rubrics.base", "Rubric"),
     *_containers("openenv.core.rubrics.containers"),
     *_trajectories("openenv.core.rubrics.trajectory"),
+    *_at("openenv.core.rubrics", "openenv.rubrics.judge", "LLMJudge"),
+    *_at("openenv.core.rubrics.llm_judge", "openenv.rubrics.judge", "LLMJudge"),
     *_at("openenv.core.evals", "openenv.evals.harness", "EvalHarness"),
     *_at("openenv.core.evals", "openenv.evals.models", "EvalConfig EvalResult"),
     *_at("openenv.core.evals", "openenv.evals.inspect_harness", "InspectAIHarness"),
