@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from fastapi import FastAPI
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
@@ -220,7 +221,13 @@ def serving(env: Any, port: int = 0, **options: Any) -> Iterator[Served]:
 
     The options are those of `create_app`.
     """
-    app = create_app(env, **options)
+    with serving_app(create_app(env, **options), port) as served:
+        yield served
+
+
+@contextmanager
+def serving_app(app: FastAPI, port: int = 0) -> Iterator[Served]:
+    """Serves an application, as `serving` does."""
     with socket.create_server(("127.0.0.1", port), backlog=2048) as listening:
         server = server_for(app, listening)
         thread = threading.Thread(target=server.run, args=([listening],), name="test-server")

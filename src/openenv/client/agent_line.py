@@ -9,7 +9,7 @@ from openenv._flow import Flow
 from openenv.client.conversation import Conversation
 from openenv.client.effects import Disconnect, Effect, Exchange
 from openenv.client.exchanges import Exchanges
-from openenv.protocol.errors import Json, OpenEnvError
+from openenv.protocol.errors import ENDING_CODES, Json, OpenEnvError, SessionError
 from openenv.protocol.messages import Request, as_tool_request
 from openenv.protocol.rpc_client import (
     CALL,
@@ -53,7 +53,7 @@ class AgentLine(Exchanges):
         try:
             created = yield from self._request(CREATE, {}, timeout_s + self._wait_s)
         except RpcFailed as failed:
-            raise failed.typed() from None
+            raise self._typed(failed) from None
         self.session_id = str(created.get("session_id"))
 
     def ask(self, request: Request, timeout_s: float) -> Flow[Effect, Json]:
@@ -70,7 +70,7 @@ class AgentLine(Exchanges):
         try:
             listed = yield from self._request(LIST, {}, timeout_s)
         except RpcFailed as failed:
-            raise failed.typed() from None
+            raise self._typed(failed) from None
         return _answer({"tools": listed.get("tools")}, {})
 
     def close(self) -> Flow[Effect, None]:
@@ -92,11 +92,17 @@ class AgentLine(Exchanges):
         try:
             result = yield from self._request(CALL, params, timeout_s)
         except RpcFailed as failed:
-            if "code" in failed.told:
-                raise failed.typed() from None
+            if not failed.is_of_the_tool:
+                raise self._typed(failed) from None
             return _answer({"tool_name": name, "result": None, "error": _error_of(failed)}, {})
         outcome = (result.get("_meta") or {}).get("openenv")
         return _answer({"tool_name": name, "result": result, "error": None}, outcome or {})
+
+    def _typed(self, failed: RpcFailed) -> SessionError:
+        error = failed.typed()
+        if error.code in ENDING_CODES:
+            self.lost = error.message
+        return error
 
     def _request(self, method: str, params: Json, timeout_s: float) -> Flow[Effect, Json]:
         """One request and its answer; without one the session is lost.

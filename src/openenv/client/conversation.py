@@ -37,17 +37,20 @@ class Conversation:
         endpoint: how the server is reached.
         timeout_s: how long a call waits that says nothing else; `None` as long as the server
             allows, if it tells, else a minute.
+        lost: why there is no session to go on with; `None` if there need not be.
 
     Attributes:
         protocol: what is spoken: `v1`, `v2+msgpack` or `v2+json`; `None` before the first word.
     """
 
-    def __init__(self, endpoint: Endpoint, timeout_s: float | None = None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, timeout_s: float | None = None, lost: str | None = None
+    ) -> None:
         self.protocol: str | None = None
         self._endpoint = endpoint
         self._timeout = timeout_s
         self._talk: Exchanges | Lifeline | None = None
-        self._lost: str | None = None
+        self._lost = lost
         self._steps = 0
         self._running: object = None
         self._guard = threading.Lock()

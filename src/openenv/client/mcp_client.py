@@ -26,12 +26,12 @@ from openenv.env.tool_models import (
     Tool,
 )
 from openenv.protocol.errors import (
-    ConnectFailed,
     ControlClosed,
+    InvalidRequest,
     Json,
+    NoTools,
     ProtocolError,
     SessionError,
-    SessionLost,
 )
 from openenv.protocol.rpc_client import CREATE, RpcFailed, object_in, rpc_request, rpc_result
 from openenv.protocol.values import encode
@@ -40,8 +40,6 @@ from openenv.protocol.wire import ServerMode
 ResultT = TypeVar("ResultT")
 JOIN_TIMEOUT_S = 15.0
 """How long a server may take to say whose session a connection is."""
-CLOSED_STATUSES = frozenset({403, 404})
-"""How a server answers the handshake of a road that is closed in its mode."""
 
 
 class GenericMCPObservation(Observation):
@@ -169,8 +167,26 @@ class MCPClientBase(EnvClient[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
     def _listing(self, use_cache: bool) -> Flow[Effect, list[Tool]]:
         if self._tools is None or not use_cache:
             asked = fields_of(ListToolsAction(), frozenset({"metadata"}))
-            self._tools = yield from self._conversation.step(asked, None, _listed)
+            self._tools = yield from self._use_tools(asked, None, _listed)
         return list(self._tools or ())
+
+    def _use_tools(
+        self,
+        asked: Json,
+        timeout_s: float | None,
+        parse: Callable[[Json], ResultT],
+        limit_s: float | None = None,
+    ) -> Flow[Effect, ResultT]:
+        """Lists or calls tools; arguments as `Conversation.step`."""
+        try:
+            return (yield from self._conversation.step(asked, timeout_s, parse, limit_s))
+        except InvalidRequest as error:
+            if type(error) is not InvalidRequest:
+                raise
+            raise NoTools(
+                f"the environment takes no step with tools ({error.message}): it has none, or "
+                "offers them over /mcp only, for which there is mode='production'"
+            ) from error
 
     def _controlled(self, name: str, flow: Callable[[Conversation], Flow[Effect, ResultT]]) -> Any:
         """A call that an agent has no right to, on the road where it is made."""
@@ -205,18 +221,18 @@ class MCPClientBase(EnvClient[ActT, ObsT, StateT], Generic[ActT, ObsT, StateT]):
         return twin
 
     def _change_over(self, agent: AgentConversation, name: str) -> Flow[On, None]:
-        """Leaves the road of agents, where the server has no way from there to the episode."""
-        called = agent.has_called
+        """Leaves the road of agents, where the server has no way from there to the episode.
+
+        Raises:
+            SessionLost: tools were called in the session that is left.
+        """
+        apart = agent.has_called and name != "reset"
         yield On(self, agent.close())
-        self._endpoint = self._endpoint.of_episode(None)
-        self._conversation = Conversation(self._endpoint, self._message_timeout)
-        self._control = None
-        if called and name != "reset":
-            self._conversation.lose(why := "the server keeps tools and episodes apart")
-            raise SessionLost(
-                f"{name}() has no part in the session in which tools were called: {why}, so that "
-                "both go over /ws from now on; call reset() to begin an episode there"
-            )
+        why = "the server keeps tools and episodes apart; from now on both go over /ws"
+        self._control, self._endpoint = None, self._endpoint.of_episode(None)
+        self._conversation = Conversation(
+            self._endpoint, self._message_timeout, why if apart else None
+        )
 
     def _closing(self, *, last: bool) -> Flow[On, None]:
         control, self._control, self._tools = self._control, None, None
@@ -250,22 +266,20 @@ def _joining(talk: Conversation, session_id: str) -> Flow[Effect, bool]:
     """
     if talk.is_connected:
         return True
-    joined = False
     try:
         yield from talk.open()
-        joined = (yield from _whose()) == session_id
+        if (yield from _whose()) == session_id:
+            return True
     except ControlClosed:
+        talk.lose("the server keeps agents from it")
         raise
-    except ConnectFailed as error:
-        if error.status in CLOSED_STATUSES:
-            raise _closed() from error
-        raise
-    except (SessionError, RpcFailed):  # it has another one for this connection, or no room
+    except (SessionError, RpcFailed):  # it has another session for this connection, or no room
         pass
-    finally:
-        if not joined:
-            talk.lose("the server gave it no part in the session")
-    return joined
+    except BaseException:
+        talk.lose("it was not asked whose session it has")
+        raise
+    yield from talk.close()
+    return False
 
 
 def _whose() -> Flow[Effect, str | None]:
@@ -280,10 +294,3 @@ def _whose() -> Flow[Effect, str | None]:
         raise SessionError.from_data(told)
     name: str | None = rpc_result(told, 1).get("session_id")
     return name
-
-
-def _closed() -> ControlClosed:
-    return ControlClosed(
-        "this server lets agents call tools, and nobody reset, step or read the state who does not "
-        "show its control token: call tools, or connect as a trainer (mode='simulation')"
-    )

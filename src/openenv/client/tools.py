@@ -95,7 +95,7 @@ class MCPToolClient(MCPClientBase[ActT, ObsT, StateT], Generic[ActT, ObsT, State
     def _calling(self, name: str, timeout_s: float | None, arguments: Json) -> Flow[Effect, Any]:
         action = CallToolAction(tool_name=name, arguments=arguments)
         patience = None if timeout_s is None else timeout_s + BEYOND_S
-        called = yield from self._conversation.step(
+        called = yield from self._use_tools(
             fields_of(action, frozenset({"metadata"})), patience, _called, timeout_s
         )
         return result_of(called)

@@ -43,6 +43,12 @@ class RpcFailed(Exception):
         told = self.error.get("data")
         return told if isinstance(told, dict) else {}
 
+    @property
+    def is_of_the_tool(self) -> bool:
+        """Whether a tool was called in vain, and nothing else is wrong."""
+        told = self.told
+        return "error_type" in told or ("code" not in told and _MISSING_TOOLS not in str(self))
+
     def typed(self) -> SessionError:
         """What it means for a session."""
         told = self.told
