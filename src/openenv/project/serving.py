@@ -10,6 +10,7 @@ from openenv.project import supervise
 from openenv.project.errors import UsageProblem
 from openenv.project.target import resolve
 from openenv.server import run
+from openenv.server.authority import Authority
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class ServeOptions:
     Attributes:
         host: the address to listen on.
         port: 0 picks a free one.
+        mode: `simulation` or `production`.
         host_kind: where environments live.
         isolation: `best` or `strict`.
         max_sessions: sessions at once, per worker.
@@ -32,6 +34,7 @@ class ServeOptions:
 
     host: str = "127.0.0.1"
     port: int = 8000
+    mode: str | None = None
     host_kind: str | None = None
     isolation: str | None = None
     max_sessions: int | None = None
@@ -56,6 +59,7 @@ def serve_target(target: str, options: ServeOptions) -> None:
         raise UsageProblem("--reload follows one process; leave it out, or --workers")
     settings.preset(
         {
+            "OPENENV_MODE": options.mode,
             "OPENENV_HOST_KIND": options.host_kind,
             "OPENENV_ISOLATION": options.isolation,
             "MAX_CONCURRENT_ENVS": options.max_sessions,
@@ -79,11 +83,14 @@ def serve_target(target: str, options: ServeOptions) -> None:
 def _check(target: str, app: Any, options: ServeOptions) -> None:
     """An option that an app has settled otherwise is not silently left out."""
     server = getattr(getattr(app, "state", None), "openenv", None)
+    authority = getattr(server, "authority", Authority())
+    mode = getattr(server, "mode", None)
     settled = {
+        "--mode": (options.mode, None if mode is None else mode.value),
         "--host-kind": (options.host_kind, getattr(server, "host_kind", None)),
         "--isolation": (options.isolation, getattr(server, "isolation", None)),
         "--max-sessions": (options.max_sessions, getattr(server, "max_concurrent_envs", None)),
-        "--token": (options.token, getattr(server, "token", None)),
+        "--token": (options.token, authority.token),
     }
     for option, (asked, got) in settled.items():
         if asked is not None and asked != got:

@@ -133,6 +133,11 @@ class HTTPEnvServer:
         return self.sessions.capacity
 
     @property
+    def mode(self) -> ServerMode:
+        """For whom it is."""
+        return self.sessions.mode
+
+    @property
     def host_kind(self) -> HostKind:
         """Where environments live."""
         return self.sessions.hosts.kind

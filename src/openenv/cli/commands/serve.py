@@ -20,6 +20,10 @@ def serve(
     port: Annotated[
         int, typer.Option("--port", "-p", min=0, max=65535, help="0 picks a free one.")
     ] = 8000,
+    mode: Annotated[
+        Literal["simulation", "production"] | None,
+        typer.Option(help="Everything, or tools alone: nobody controls an episode."),
+    ] = None,
     host_kind: Annotated[
         Literal["inline", "thread", "process", "sandbox"] | None,
         typer.Option(help="Where each session's environment lives."),
@@ -56,6 +60,7 @@ def serve(
         ServeOptions(
             host=host,
             port=port,
+            mode=mode,
             host_kind=host_kind,
             isolation=isolation,
             max_sessions=max_sessions,
