@@ -122,7 +122,7 @@ class ModelServer:
             except ClientDisconnect:
                 return
             work = self._respond(request, content, send)
-            await _first(work, _gone(receive), self._closing.wait())
+            await _first(work, _gone(receive), self._hang_up_at_the_end(scope))
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -166,6 +166,12 @@ class ModelServer:
         except Exception as error:  # noqa: BLE001  # whoever wrote the script reads it there
             return Failure(400, f"the script raised {type(error).__name__}: {error}")
         return Reply(outcome) if isinstance(outcome, str) else outcome
+
+    async def _hang_up_at_the_end(self, scope: Scope) -> None:
+        """Whoever still waits for an answer then is gone, as far as the server sees."""
+        await self._closing.wait()
+        self._cut(scope)
+        await asyncio.Event().wait()
 
     def _cut(self, scope: Scope) -> None:
         """Closes the connection that a request came by."""
