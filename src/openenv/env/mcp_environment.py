@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
+from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -86,6 +87,8 @@ class MCPEnvironment(Environment[ActT, ObsT, StateT]):
         cls.STEPS_TOOL_CALLS = any(
             name in vars(each) for each in own for name in ("step", "step_async")
         )
+        with suppress(ImportError):  # by now, for the processes that will be forked from this one
+            import_module("openenv.env.fastmcp_tools")
 
     def tool(self, mode: str | None = None) -> Callable[[FunctionT], FunctionT]:
         """Offers a function to the agent; used as `@self.tool()`.
