@@ -93,10 +93,9 @@ class EpisodeRecord:
         Bytes become base64 text, NaN and infinities text; what JSON cannot say is written as
         `str` does.
         """
-        plain: Json = to_jsonable_python(
-            dict(vars(self)), inf_nan_mode="strings", bytes_mode="base64", fallback=str
-        )
-        return plain
+        plain = to_jsonable_python(dict(vars(self)), bytes_mode="base64", fallback=str)
+        strict: Json = _strict(plain)
+        return strict
 
 
 class RolloutSerializer:
@@ -265,6 +264,17 @@ def trace_of(rollout: HarnessRolloutResult) -> list[Json]:
     return [{**vars(call), "result": dict(vars(call.result))} for call in rollout.tool_trace]
 
 
+def _strict(value: Any) -> Any:
+    """A JSON value whose NaN and infinities are text: strict readers know no such numbers."""
+    if isinstance(value, dict):
+        return {name: _strict(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_strict(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
 def _reward_if_any(rollout: HarnessRolloutResult, verify: VerifyResult) -> float | None:
     try:
         return resolve_env_reward(rollout, verify)
@@ -286,7 +296,8 @@ def _unfinished(records: BinaryIO) -> bytes:
 
 def _is_cut_off(line: bytes) -> bool:
     """Whether a line is the beginning of a record, and no more."""
-    if not line or line.endswith(b"\n") or not (line.startswith(_BEGINNING) or _BEGINNING.startswith(line)):
+    begins = line.startswith(_BEGINNING) or _BEGINNING.startswith(line)
+    if not line or line.endswith(b"\n") or not begins:
         return False
     try:
         json.loads(line)

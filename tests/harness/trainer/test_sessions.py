@@ -124,7 +124,7 @@ def test_a_blocking_client_and_one_of_steps_alone_will_do(url: str) -> None:
     client: GenericEnvClient = GenericEnvClient(base_url=url)
     session = stepping(url)
     session.close()
-    built = {"tool_specs": [GUESS], "action_builder": lambda name, given: given}
+    built: dict[str, Any] = {"tool_specs": [GUESS], "action_builder": lambda name, given: given}
     bare = type(session)(Bare(client.sync()), **built, initial_messages_builder=lambda *_: [])
     assert bare.call_tool("guess", {"n": 0}).metadata == {"reward": 1.0, "state": None}
     bare.close()
