@@ -24,10 +24,10 @@ pytestmark = pytest.mark.filterwarnings(
 )  # Inspect leaves things open, and is deprecated in parts
 
 
-def evaluated(model: Any, url: str, **options: Any) -> EvalLog:
+def evaluated(model: Any, url: str, log_dir: str = "logs", **options: Any) -> EvalLog:
     """The log of an evaluation, as it lies on the disk."""
     task = episodes(url, **options)
-    (log,) = inspect_eval(task, model=model, log_dir="logs", display="none")
+    (log,) = inspect_eval(task, model=model, log_dir=log_dir, display="none")
     assert Path(log.location).suffix == ".eval"
     return read_eval_log(log.location)
 
@@ -57,10 +57,15 @@ def reward(sample: EvalSample) -> Any:
     return sample.scores["episode_reward"]
 
 
+def act(seen: str) -> dict[str, Any]:
+    """A move of a player who stands on what he thinks is enough."""
+    return {"move": "hit" if "you hard 1" in seen else "stand"}
+
+
 def test_actions() -> None:
     def policy(messages: list[ChatMessage], tools: list[str]) -> Move:
         assert tools == ["act"]
-        return "act", {"move": "hit" if "you hard 1" in messages[-1].text else "stand"}
+        return "act", act(messages[-1].text)
 
     with serving(BlackJackEnvironment) as server:
         log = evaluated(player(policy), address(server), seeds=6)
@@ -69,9 +74,8 @@ def test_actions() -> None:
             for seed in range(6):
                 result = env.reset(seed=seed)
                 while not result.done:
-                    move = "hit" if "you hard 1" in result.observation.text else "stand"
-                    result = env.step(BlackJackAction(move=move))
-                expected.append(result.reward)
+                    result = env.step(BlackJackAction(**act(result.observation.text)))
+                expected.append(result.reward or 0.0)
     assert log.status == "success"
     assert [reward(sample).value for sample in samples(log)] == expected
     assert metrics(log)["mean"] == pytest.approx(sum(expected) / 6)
@@ -108,82 +112,104 @@ def test_how_an_agent_moves(moves: Any, offered: set[str]) -> None:
 
 def test_seeds_and_options() -> None:
     log = played(Parrot, saying("bye"), seeds=[7, 3], options={"level": 2})
-    assert [reward(sample).value for sample in samples(log)] == [3.0, 7.0]
-    assert "seed 7, [('level', 2)]" in samples(log)[1].messages[0].text
+    begun = [sample.messages[0].text.rpartition("seed ")[2] for sample in samples(log)]
+    assert begun == ["3, [('level', 2)]\"}", "7, [('level', 2)]\"}"]
 
 
-def test_rewards_are_summed() -> None:
-    log = played(Parrot, saying("a", "b", "bye"), seeds=[2])
-    assert reward(samples(log)[0]).value == 6.0
-    assert reward(samples(log)[0]).metadata == {"steps": 3, "rewards": [2.0, 2.0, 2.0]}
+SCRIPTS: dict[str, list[dict[str, Any]]] = {
+    "summed": [{"word": "a"}, {"word": "b"}, {"word": "bye"}],
+    "refused": [{"word": "refuse"}, {"word": "bye"}],
+    "of another type": [{"word": 3}, {"word": "bye"}],
+    "missing": [{}, {"word": "bye"}],
+    "unjudged": [{"word": "a"}, {"word": "unjudged"}],
+    "none given": [{"word": "nothing"}],
+    "no step": [],
+    "unfinished": [{"word": "a"}] * 5,
+    "cut": [{"word": "cut"}],
+}
+"""What a model does in an episode, by the episode's name."""
+
+
+@pytest.fixture(scope="module")
+def medley(tmp_path_factory: pytest.TempPathFactory) -> dict[str, EvalSample]:
+    """One evaluation with an episode of each script, by name; at most four turns each."""
+    scripts = list(SCRIPTS.values())
+
+    def policy(messages: list[ChatMessage], tools: list[str]) -> Move | str:
+        seed = int(messages[0].text.partition("seed ")[2].partition(",")[0])
+        turn = sum(message.role == "assistant" for message in messages)
+        return ("act", scripts[seed][turn]) if turn < len(scripts[seed]) else "Done."
+
+    place = str(tmp_path_factory.mktemp("medley"))
+    log = played(Parrot, player(policy), log_dir=place, seeds=len(scripts), max_turns=4)
+    assert log.results is not None
+    assert metrics(log)["mean"] == pytest.approx((6 + 2 + 2 + 2 + 8 + 0.25) / 6)
+    assert metrics(log)["accuracy"] == pytest.approx(7 / 9)
+    assert log.results.scores[0].unscored_samples == 3
+    return dict(zip(SCRIPTS, samples(log), strict=True))
+
+
+def test_rewards_are_summed(medley: dict[str, EvalSample]) -> None:
+    assert reward(medley["summed"]).value == 6.0
+    assert reward(medley["summed"]).metadata == {"steps": 3, "rewards": [2.0, 2.0, 2.0]}
 
 
 @pytest.mark.parametrize(
-    ("model", "told"),
+    ("name", "told"),
     [
-        (saying("refuse", "bye"), "say something else"),
-        (doing(("act", {"word": 3}), ("act", {"word": "bye"})), "3 is not of type"),
-        (doing(("act", {}), ("act", {"word": "bye"})), "word"),
+        ("refused", "say something else"),
+        ("of another type", "3 is not of type"),
+        ("missing", "word"),
     ],
-    ids=["refused", "of another type", "missing"],
 )
-def test_what_the_environment_does_not_accept_is_told_to_the_model(model: Any, told: str) -> None:
-    (sample,) = samples(played(Parrot, model, seeds=[1]))
-    assert told in sample.messages[2].text or told in str(getattr(sample.messages[2], "error", ""))
-    assert reward(sample).value == 1.0
-    assert reward(sample).metadata["steps"] == 1
+def test_what_the_environment_does_not_accept_is_told_to_the_model(
+    medley: dict[str, EvalSample], name: str, told: str
+) -> None:
+    events = [event for event in medley[name].events if isinstance(event, ToolEvent)]
+    assert events[0].error is not None
+    assert told in events[0].error.message
+    assert reward(medley[name]).metadata == {"steps": 1, "rewards": [2.0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("unjudged", "the judge was not there"),
+        ("none given", "no reward was given in 1 steps"),
+        ("no step", "no reward was given in 0 steps"),
+    ],
+)
+def test_an_episode_without_a_reward_has_no_score(
+    medley: dict[str, EvalSample], name: str, why: str
+) -> None:
+    assert math.isnan(reward(medley[name]).value)
+    assert reward(medley[name]).explanation == f"unscored: {why}"
+
+
+@pytest.mark.parametrize(
+    ("name", "done", "truncated"),
+    [("summed", True, False), ("unfinished", False, False), ("cut", True, True)],
+)
+def test_how_an_episode_ended(
+    medley: dict[str, EvalSample], name: str, done: bool, truncated: bool
+) -> None:
+    scores = medley[name].scores
+    assert scores is not None
+    assert scores["episode_done"].value == done
+    assert scores["episode_done"].metadata == {"truncated": truncated}
+
+
+def test_no_turn_beyond_the_last(medley: dict[str, EvalSample]) -> None:
+    assert reward(medley["unfinished"]).metadata["steps"] == 4
 
 
 def test_a_tool_that_fails_is_told_to_the_model() -> None:
-    moves = ("fail", {}), ("nonsense", {}), ("guess", {"number": 0})
+    moves: list[Move] = [("fail", {}), ("nonsense", {}), ("guess", {"number": 0})]
     (sample,) = samples(played(Sums, doing(*moves), seeds=[0]))
     errors = [event.error for event in sample.events if isinstance(event, ToolEvent)]
     assert [error is None for error in errors] == [False, False, True]
     assert "no such luck" in str(errors[0])
     assert reward(sample).value == 1.0
-
-
-def test_no_move_after_the_end() -> None:
-    def policy(messages: list[ChatMessage], tools: list[str]) -> Move:
-        return "act", {"word": "bye"}
-
-    (sample,) = samples(played(Parrot, player(policy), seeds=[1]))
-    assert reward(sample).metadata["steps"] == 1
-
-
-def test_a_reward_that_could_not_be_computed_is_no_zero() -> None:
-    def policy(messages: list[ChatMessage], tools: list[str]) -> Move:
-        return "act", {"word": "unjudged" if "seed 1," in messages[0].text else "bye"}
-
-    log = played(Parrot, player(policy), seeds=[1, 4, 6])
-    unjudged, four, six = samples(log)
-    assert math.isnan(reward(unjudged).value)
-    assert reward(unjudged).explanation == "unscored: the judge was not there"
-    assert [reward(four).value, reward(six).value] == [4.0, 6.0]
-    assert metrics(log)["mean"] == 5.0
-    assert log.results is not None
-    assert log.results.scores[0].unscored_samples == 1
-
-
-@pytest.mark.parametrize(
-    ("model", "steps"), [(saying("nothing"), 1), (saying(), 0)], ids=["none given", "no step"]
-)
-def test_an_episode_without_a_reward_has_no_score(model: Any, steps: int) -> None:
-    (sample,) = samples(played(Parrot, model, seeds=[1]))
-    assert math.isnan(reward(sample).value)
-    assert reward(sample).explanation == f"unscored: no reward was given in {steps} steps"
-
-
-def test_an_episode_that_is_not_played_to_its_end() -> None:
-    log = played(Parrot, saying("a", "b", "c", "d"), seeds=[1], max_turns=3)
-    assert reward(samples(log)[0]).value == 3.0
-    assert metrics(log)["accuracy"] == 0.0
-
-
-def test_an_episode_that_a_limit_ended() -> None:
-    (sample,) = samples(played(Parrot, saying("cut"), seeds=[1]))
-    assert sample.scores is not None
-    assert sample.scores["episode_done"].metadata == {"truncated": True}
 
 
 @pytest.mark.parametrize(

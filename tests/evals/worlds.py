@@ -55,7 +55,7 @@ class Parrot(Environment[Say, Heard, State]):
                 return Heard(heard="nothing", done=True)
             case "cut":
                 return Heard(heard="cut", done=True, truncated=True, reward=0.25)
-        return Heard(heard=action.word, reward=float(self._seed), done=action.word == "bye")
+        return Heard(heard=action.word, reward=2.0, done=action.word == "bye")
 
     @property
     def state(self) -> State:

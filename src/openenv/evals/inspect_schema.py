@@ -20,16 +20,16 @@ def tool_params(schema: Json) -> ToolParams:
     Args:
         schema: the JSON schema of an object.
     """
-    definitions = schema.get("$defs", {})
+    bare = {key: value for key, value in schema.items() if key != "$defs"}
+    plain = _plain(bare, schema.get("$defs", {}))
     properties = {
-        name: {"description": name, **_plain(field, definitions)}
-        for name, field in schema.get("properties", {}).items()
+        name: {"description": name, **field} for name, field in plain.get("properties", {}).items()
     }
     return ToolParams.model_validate(
         {
             "properties": properties,
-            "required": schema.get("required", []),
-            "additionalProperties": bool(schema.get("additionalProperties", False)),
+            "required": plain.get("required", []),
+            "additionalProperties": bool(plain.get("additionalProperties", False)),
         }
     )
 
