@@ -60,7 +60,9 @@ class BlockingModelStep:
 
     def close(self) -> None:
         """Ends the thread; a later turn begins another."""
-        self._background.close()
+        background = self._background
+        self._begin_anew()
+        background.close()
 
     def __enter__(self) -> Self:
         """The step."""
