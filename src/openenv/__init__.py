@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from openenv.client.generic import GenericEnvClient as GenericEnvClient
     from openenv.client.results import StepResult as StepResult
     from openenv.client.sync_client import SyncEnvClient as SyncEnvClient
+    from openenv.client.tools import MCPToolClient as MCPToolClient
+    from openenv.client.tools import ToolCallFailed as ToolCallFailed
     from openenv.env.environment import Environment as Environment
     from openenv.env.extras import needs as needs
+    from openenv.env.mcp_environment import MCPEnvironment as MCPEnvironment
     from openenv.env.metadata import EnvironmentMetadata as EnvironmentMetadata
     from openenv.env.models import Action as Action
     from openenv.env.models import Observation as Observation
@@ -102,6 +105,8 @@ _HOMES = {
     "Limits": "openenv.runtime.limits",
     "ListToolsAction": "openenv.env.tool_models",
     "ListToolsObservation": "openenv.env.tool_models",
+    "MCPEnvironment": "openenv.env.mcp_environment",
+    "MCPToolClient": "openenv.client.tools",
     "MessageTooLarge": "openenv.protocol.errors",
     "ModeError": "openenv.protocol.errors",
     "NDArray": "openenv.env.ndarray",
@@ -130,6 +135,7 @@ _HOMES = {
     "SyncEnvClient": "openenv.client.sync_client",
     "TakenOver": "openenv.protocol.errors",
     "Tool": "openenv.env.tool_models",
+    "ToolCallFailed": "openenv.client.tools",
     "ToolContext": "openenv.env.tools",
     "ToolErrorType": "openenv.env.tool_models",
     "ToolFailure": "openenv.env.tools",

@@ -5,10 +5,9 @@ A row says where the name lives, or why it is not there yet. A name that lands m
 
 from typing import NamedTuple
 
-TOOLS = "tools over MCP are not built yet"
+GIT = "no environment of this repository works on git repositories yet"
 TASKS = "the task API is not built yet"
 WEB = "there is no web interface yet"
-LLM = "clients of language models are not built yet"
 PACKAGES = "this environment package is not written yet"
 
 
@@ -91,7 +90,7 @@ def _env_server(path: str) -> list[Row]:
         *_at(path, "openenv.protocol.jsonrpc", "JsonRpcErrorCode JsonRpcError JsonRpcRequest"),
         *_at(path, "openenv.protocol.jsonrpc", "JsonRpcResponse McpMethod WSMCPMessage"),
         *_at(path, "openenv.protocol.jsonrpc", "WSMCPResponse"),
-        *_pending(path, TOOLS, "MCPEnvironment"),
+        *_at(path, "openenv.env.mcp_environment", "MCPEnvironment"),
     ]
 
 
@@ -121,9 +120,13 @@ TABLE: list[Row] = [
     *_at("openenv.core", "openenv.client.env_client", "EnvClient"),
     *_at("openenv.core", "openenv.client.sync_client", "SyncEnvClient"),
     *_at("openenv.core", "openenv.client.generic", "GenericEnvClient GenericAction"),
-    *_pending("openenv.core", TOOLS, "MCPClientBase MCPToolClient"),
-    *_pending("openenv.core", LLM, "AnthropicClient LLMClient LLMResponse OpenAIClient ToolCall"),
-    *_pending("openenv.core", LLM, "create_llm_client"),
+    *_at("openenv.core", "openenv.client.mcp_client", "MCPClientBase"),
+    *_at("openenv.core", "openenv.client.tools", "MCPToolClient"),
+    *_at("openenv.core", "openenv.llm.anthropic", "AnthropicClient"),
+    *_at("openenv.core", "openenv.llm.openai", "OpenAIClient"),
+    *_at("openenv.core", "openenv.llm.base", "LLMClient"),
+    *_at("openenv.core", "openenv.llm.responses", "LLMResponse ToolCall"),
+    *_at("openenv.core", "openenv.llm.create", "create_llm_client"),
     # ── openenv.core.env_server and its modules
     *_env_server("openenv.core.env_server"),
     *_at(_TYPES, "openenv.env.models", "Action Observation State"),
@@ -232,7 +235,7 @@ TABLE: list[Row] = [
     *_at("openenv.core.evals.types", "openenv.evals.models", "EvalConfig EvalResult"),
     *_at("openenv.core.evals.inspect_harness", "openenv.evals.inspect_harness", "InspectAIHarness"),
     *_at("openenv.core.tools", "openenv.executor.py_executor", "PyExecutor"),
-    *_pending("openenv.core.tools", TOOLS, "GitServerClient"),
+    *_pending("openenv.core.tools", GIT, "GitServerClient"),
     *_at("openenv.core.llm_client", "openenv.llm.responses", "LLMResponse ToolCall"),
     *_at("openenv.core.llm_client", "openenv.llm.base", "LLMClient"),
     *_at("openenv.core.llm_client", "openenv.llm.openai", "OpenAIClient"),

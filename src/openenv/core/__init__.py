@@ -12,14 +12,23 @@ if TYPE_CHECKING:
         GenericAction,
         GenericEnvClient,
     )
+    from openenv.client.mcp_client import (
+        MCPClientBase,
+    )
     from openenv.client.results import (
         StepResult,
     )
     from openenv.client.sync_client import (
         SyncEnvClient,
     )
+    from openenv.client.tools import (
+        MCPToolClient,
+    )
     from openenv.env.environment import (
         Environment,
+    )
+    from openenv.env.mcp_environment import (
+        MCPEnvironment,
     )
     from openenv.env.models import (
         Action,
@@ -49,6 +58,22 @@ if TYPE_CHECKING:
         CompositeTransform,
         NullTransform,
         Transform,
+    )
+    from openenv.llm.anthropic import (
+        AnthropicClient,
+    )
+    from openenv.llm.base import (
+        LLMClient,
+    )
+    from openenv.llm.create import (
+        create_llm_client,
+    )
+    from openenv.llm.openai import (
+        OpenAIClient,
+    )
+    from openenv.llm.responses import (
+        LLMResponse,
+        ToolCall,
     )
     from openenv.protocol.errors import (
         ConcurrencyConfigurationError,
@@ -98,6 +123,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Action",
+    "AnthropicClient",
     "BaseMessage",
     "CallToolAction",
     "CallToolObservation",
@@ -116,13 +142,19 @@ __all__ = [
     "JsonRpcErrorCode",
     "JsonRpcRequest",
     "JsonRpcResponse",
+    "LLMClient",
+    "LLMResponse",
     "ListToolsAction",
     "ListToolsObservation",
+    "MCPClientBase",
+    "MCPEnvironment",
+    "MCPToolClient",
     "McpMethod",
     "Message",
     "ModelTokenizer",
     "NullTransform",
     "Observation",
+    "OpenAIClient",
     "OpenEnvError",
     "RESERVED_TOOL_NAMES",
     "SchemaResponse",
@@ -137,6 +169,7 @@ __all__ = [
     "SyncEnvClient",
     "TaskProvider",
     "Tool",
+    "ToolCall",
     "ToolError",
     "ToolErrorType",
     "Transform",
@@ -153,6 +186,7 @@ __all__ = [
     "WSStepMessage",
     "create_app",
     "create_fastapi_app",
+    "create_llm_client",
     "deserialize_action",
     "serialize_observation",
 ]
@@ -161,6 +195,7 @@ __getattr__ = lazy(
     __name__,
     {
         "Action": "openenv.env.models",
+        "AnthropicClient": "openenv.llm.anthropic",
         "BaseMessage": "openenv.protocol.wire",
         "CallToolAction": "openenv.env.tool_models",
         "CallToolObservation": "openenv.env.tool_models",
@@ -179,13 +214,19 @@ __getattr__ = lazy(
         "JsonRpcErrorCode": "openenv.protocol.jsonrpc",
         "JsonRpcRequest": "openenv.protocol.jsonrpc",
         "JsonRpcResponse": "openenv.protocol.jsonrpc",
+        "LLMClient": "openenv.llm.base",
+        "LLMResponse": "openenv.llm.responses",
         "ListToolsAction": "openenv.env.tool_models",
         "ListToolsObservation": "openenv.env.tool_models",
+        "MCPClientBase": "openenv.client.mcp_client",
+        "MCPEnvironment": "openenv.env.mcp_environment",
+        "MCPToolClient": "openenv.client.tools",
         "McpMethod": "openenv.protocol.jsonrpc",
         "Message": "openenv.env.shapes",
         "ModelTokenizer": "openenv.env.shapes",
         "NullTransform": "openenv.env.transforms",
         "Observation": "openenv.env.models",
+        "OpenAIClient": "openenv.llm.openai",
         "OpenEnvError": "openenv.protocol.errors",
         "RESERVED_TOOL_NAMES": "openenv.env.tool_models",
         "SchemaResponse": "openenv.protocol.wire",
@@ -200,6 +241,7 @@ __getattr__ = lazy(
         "SyncEnvClient": "openenv.client.sync_client",
         "TaskProvider": "openenv.env.shapes",
         "Tool": "openenv.env.tool_models",
+        "ToolCall": "openenv.llm.responses",
         "ToolError": "openenv.env.tool_models",
         "ToolErrorType": "openenv.env.tool_models",
         "Transform": "openenv.env.transforms",
@@ -216,6 +258,7 @@ __getattr__ = lazy(
         "WSStepMessage": "openenv.protocol.wire",
         "create_app": "openenv.server.app",
         "create_fastapi_app": "openenv.server.app",
+        "create_llm_client": "openenv.llm.create",
         "deserialize_action": "openenv.env.serialization",
         "serialize_observation": "openenv.env.serialization",
     },

@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from openenv.env.environment import (
         Environment,
     )
+    from openenv.env.mcp_environment import (
+        MCPEnvironment,
+    )
     from openenv.env.models import (
         Action,
         Observation,
@@ -102,6 +105,7 @@ __all__ = [
     "JsonRpcResponse",
     "ListToolsAction",
     "ListToolsObservation",
+    "MCPEnvironment",
     "McpMethod",
     "Message",
     "ModelTokenizer",
@@ -160,6 +164,7 @@ __getattr__ = lazy(
         "JsonRpcResponse": "openenv.protocol.jsonrpc",
         "ListToolsAction": "openenv.env.tool_models",
         "ListToolsObservation": "openenv.env.tool_models",
+        "MCPEnvironment": "openenv.env.mcp_environment",
         "McpMethod": "openenv.protocol.jsonrpc",
         "Message": "openenv.env.shapes",
         "ModelTokenizer": "openenv.env.shapes",
