@@ -48,7 +48,7 @@ def apply(environment: AnyEnvironment, action: Any, observation: Any) -> Any:
     be awaited.
     """
     if environment.rubric is None:
-        return 0.0
+        return Score(0.0)
     return _waited_for(as_rubric(environment.rubric)(action, observation))
 
 
@@ -130,7 +130,7 @@ def explaining(environment: AnyEnvironment, options: Json) -> Json:
 
 def _begin(environment: AnyEnvironment, call: Call) -> object:
     trace = Trace()
-    with trace.open():
+    with trace:
         value = call()
     forgetting = None if is_pending(value) else _forget_after(environment, trace)
     if is_pending(value) or forgetting is not None:
@@ -142,7 +142,7 @@ async def _begin_later(
     environment: AnyEnvironment, trace: Trace, value: object, forgetting: Awaitable[None] | None
 ) -> object:
     if is_pending(value):
-        with trace.open():
+        with trace:
             value = await value
         forgetting = _forget_after(environment, trace)
     if forgetting is not None:
@@ -157,7 +157,7 @@ def _forget_after(environment: AnyEnvironment, trace: Trace) -> Awaitable[None] 
 
 def _score(environment: AnyEnvironment, call: Call) -> object:
     trace = Trace()
-    with trace.open():
+    with trace:
         value = call()
     if is_pending(value):
         return _score_later(environment, trace, value)
@@ -167,7 +167,7 @@ def _score(environment: AnyEnvironment, call: Call) -> object:
 async def _score_later(
     environment: AnyEnvironment, trace: Trace, pending: Awaitable[object]
 ) -> object:
-    with trace.open():
+    with trace:
         value = await pending
     return _traced(environment, trace, value)
 

@@ -70,8 +70,9 @@ class Rubric(ABC):
         try:
             for hook in self._forward_pre_hooks:
                 yield [hook(self, action, observation)]
-            given = evaluation.forward(action, observation)
-            [result] = yield [Limited(evaluation, given) if is_pending(given) else given]
+            result = given = evaluation.forward(action, observation)
+            if is_pending(given):
+                [result] = yield [Limited(evaluation, given)]
             return evaluation.given(result)
         except Exception as error:  # noqa: BLE001  # it is why there is no score
             return evaluation.failed(error)

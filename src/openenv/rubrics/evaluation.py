@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections import Counter
-from collections.abc import Awaitable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Generator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,23 +21,20 @@ _open: ContextVar[Trace | None] = ContextVar("openenv_rubric_trace", default=Non
 
 
 class Trace:
-    """The rubrics that are called while it is open, in their order.
+    """The rubrics that are called in a `with` block of it, in their order.
 
-    It is open in its own task and in those that are begun there, and in no other thread, but for
-    `asyncio.to_thread`'s.
+    The block is its own task and those that are begun in it; of other threads, only that of
+    `asyncio.to_thread`.
     """
 
     def __init__(self) -> None:
         self.calls: list[Evaluation] = []
 
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        """Rubrics called here are its own."""
-        token = _open.set(self)
-        try:
-            yield
-        finally:
-            _open.reset(token)
+    def __enter__(self) -> None:
+        self._token = _open.set(self)
+
+    def __exit__(self, *_: object) -> None:
+        _open.reset(self._token)
 
     def verdict(self) -> Score | None:
         """The first score that is not valid, else the last; `None` if no rubric was called."""
@@ -62,7 +57,7 @@ class Evaluation(Trace):
 
     def forward(self, action: Any, observation: Any) -> object:
         """What the rubric's own `forward` gives."""
-        with self.open():
+        with self:
             return self._rubric.forward(action, observation)
 
     def given(self, result: object) -> Score:
@@ -86,7 +81,7 @@ class Evaluation(Trace):
         return self._made(math.nan, blamed)
 
     def _made(self, value: float, failure: Failure | None) -> Score:
-        details = {name: getattr(self._rubric, name) for name in self._rubric.EXPLAINED}
+        details = {name: getattr(self._rubric, name, None) for name in self._rubric.EXPLAINED}
         children = self._children() if self.calls else {}
         self.score = Score(
             value, rubric=self._kind, failure=failure, children=children, details=details
@@ -103,13 +98,17 @@ class Evaluation(Trace):
 
     def _children(self) -> dict[str, Score]:
         """The scores of its children by name; a second one of the same name is `name#2`."""
-        names, times = self._names(), Counter[str]()
+        names = self._names()
         found: dict[str, Score] = {}
         for call in self.calls:
-            if call.score is not None:
-                name = names.get(id(call._rubric), call._kind)
-                times[name] += 1
-                found[name if times[name] == 1 else f"{name}#{times[name]}"] = call.score
+            if call.score is None:
+                continue
+            name = unique = names.get(id(call._rubric), call._kind)
+            time = 1
+            while unique in found:
+                time += 1
+                unique = f"{name}#{time}"
+            found[unique] = call.score
         return found
 
     def _names(self) -> dict[int, str]:
@@ -127,7 +126,7 @@ class Evaluation(Trace):
             TimeoutError: the rubric's time is up.
         """
         limit = self._rubric.timeout_s
-        with self.open():
+        with self:
             try:
                 return await asyncio.wait_for(pending, limit)
             except asyncio.TimeoutError as error:
