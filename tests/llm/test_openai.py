@@ -4,6 +4,7 @@ import asyncio
 import copy
 import gc
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -228,6 +229,18 @@ async def test_the_key_is_sent_and_never_shown() -> None:
     assert failed.value.__suppress_context__
 
 
+@pytest.mark.parametrize("key", ["sk-\u00e4", "sk-1\n2", "sk-1\x00"])
+def test_a_key_that_cannot_be_sent_is_refused_unseen(key: str) -> None:
+    with pytest.raises(ValueError, match="no key has") as refused:
+        OpenAIClient("http://localhost", 1, "m", key)
+    assert "sk" not in str(refused.value)
+
+
+async def test_a_key_is_sent_without_the_end_of_its_line() -> None:
+    with ModelServer(api_key="sk-1") as server:
+        assert await client(server, api_key=" sk-1\n").complete("hi") == "ok"
+
+
 async def test_no_key_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
     with ModelServer() as server:
@@ -247,6 +260,14 @@ def test_one_client_serves_loops_that_come_and_go() -> None:
         answers = [asyncio.run(model.complete("hi")) for _ in range(3)]
     assert answers == ["ok"] * 3
     assert model.usage.requests == 3
+
+
+def test_loops_side_by_side_have_connections_of_their_own() -> None:
+    with ModelServer() as server, ThreadPoolExecutor(16) as threads:
+        model = client(server)
+        asked = [threads.submit(asyncio.run, model.complete(str(n))) for n in range(64)]
+        assert [future.result() for future in asked] == ["ok"] * 64
+    assert model.usage.requests == 64
 
 
 def test_clients_that_are_dropped_leave_nothing_behind() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, Protocol, TypeVar
@@ -18,6 +19,7 @@ class Closable(Protocol):
 ClosableT = TypeVar("ClosableT", bound=Closable)
 _Kept = dict[str, tuple[Any, AsyncGenerator[None, None]]]
 _kept: WeakKeyDictionary[AbstractEventLoop, _Kept] = WeakKeyDictionary()
+_arriving = threading.Lock()
 
 
 async def of_this_loop(name: str, make: Callable[[], ClosableT]) -> ClosableT:
@@ -29,9 +31,10 @@ async def of_this_loop(name: str, make: Callable[[], ClosableT]) -> ClosableT:
     """
     loop = get_running_loop()
     if loop not in _kept:
-        for closed in [other for other in _kept if other.is_closed()]:
-            del _kept[closed]  # of a loop that left its generators behind
-        _kept[loop] = {}
+        with _arriving:
+            for closed in [other for other in _kept if other.is_closed()]:
+                del _kept[closed]  # of a loop that left its generators behind
+            _kept[loop] = {}
     if name not in _kept[loop]:
         made = make()
         keeper = _keep(made, name)

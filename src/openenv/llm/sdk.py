@@ -75,7 +75,7 @@ class SdkClient(LLMClient):
         self.max_tokens = max_tokens
         self.timeout_s = timeout_s
         self.retries = retries or RetryPolicy()
-        self._api_key = api_key or _NO_KEY
+        self._api_key = _checked_key(api_key) or _NO_KEY
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, model={self.model!r})"
@@ -175,6 +175,18 @@ class SdkClient(LLMClient):
             what = what.replace(self._api_key, "***")
         shown = what if len(what) <= _SHOWN else what[:_SHOWN] + "…"
         return f"{self.model} at {self.base_url}: {shown}"
+
+
+def _checked_key(key: str | None) -> str:
+    """A key without the line's end that it was read with.
+
+    Raises:
+        ConfigurationError: no header can carry it. Otherwise the SDK says so, and repeats it.
+    """
+    stripped = (key or "").strip()
+    if not (stripped.isascii() and stripped.isprintable()):
+        raise ConfigurationError("api_key has characters that no key has, such as line breaks")
+    return stripped
 
 
 def _check_positive(**numbers: float) -> None:
