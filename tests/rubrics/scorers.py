@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -80,10 +81,38 @@ class RaisingUnprintable(Rubric):
         raise Unprintable
 
 
+class Quitting(Rubric):
+    """Ends the program, or so it thinks."""
+
+    def forward(self, action: Any, observation: Any) -> float:
+        """Nothing."""
+        sys.exit(3)
+
+
+class AwaitedQuitting(Quitting):
+    """Ends it a little later."""
+
+    async def forward(self, action: Any, observation: Any) -> float:  # type: ignore[override]
+        """Nothing."""
+        await asyncio.sleep(0)
+        return super().forward(action, observation)
+
+
+class Verbose(Rubric):
+    """Breaks with more words than anybody wants, and with some that cannot be written."""
+
+    def forward(self, action: Any, observation: Any) -> float:
+        """Nothing."""
+        raise ValueError("\ud800" * 1_000_000)
+
+
 BROKEN: dict[str, Callable[[], Rubric]] = {
     "raises": Raising,
     "raises later": AwaitedRaising,
     "hangs": Hanging,
+    "exits": Quitting,
+    "exits later": AwaitedQuitting,
+    "verbose": Verbose,
     "unprintable": RaisingUnprintable,
     "None": lambda: Fixed(None),
     "text": lambda: Fixed("0.5"),

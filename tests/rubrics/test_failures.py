@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import sys
 from typing import Any
 
 import pytest
@@ -202,6 +203,18 @@ async def test_a_rubric_that_hangs_is_cancelled_and_named() -> None:
     assert score.failure.error == "TimeoutError"
     assert score.failure.message == "no score within 0.01 s"
     assert score.children["rubric_1"] == 1.0
+
+
+class Leaking(Rubric):
+    async def forward(self, action: Any, observation: Any) -> float:
+        raise asyncio.CancelledError
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="a task cannot say whether it is cancelled")
+async def test_a_cancellation_that_nobody_asked_for_is_a_failure_like_others() -> None:
+    score = await WeightedSum([Leaking(), Awaited(1.0)], [0.5, 0.5])("action", "observation")
+    assert score.failure.rubric == "rubric_0"
+    assert score.failure.message == "it was cancelled from within"
 
 
 class OwnTimeout(Rubric):

@@ -13,6 +13,7 @@ from openenv.env.tools import tool
 from openenv.protocol.errors import EnvironmentFailed
 from openenv.rubrics import Rubric
 from openenv.rubrics.blocking import awaited, on_a_loop
+from openenv.rubrics.containment import Ended
 from tests.rubrics.scorers import Raising
 from tests.rubrics.worlds import Delayed, Peer, PeerAwaiting, Tried, Try
 from tests.serving import serving
@@ -66,6 +67,13 @@ def test_blocking_callers_share_one_loop_and_an_interruption_cancels() -> None:
 
     with pytest.raises(LookupError, match="nothing there"):
         awaited(failing())
+
+    async def interrupting() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(Ended, match="KeyboardInterrupt"):
+        awaited(interrupting())
+    assert awaited(running()) in loops
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")

@@ -13,7 +13,7 @@ from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from openenv.env.incidents import MAX_TEXT, incident, sendable
+from openenv.env.incidents import incident
 from openenv.env.models import is_done, is_observation
 from openenv.protocol.errors import InvalidRequest, Json
 from openenv.rubrics.base import Rubric, awaits_reset
@@ -230,4 +230,4 @@ def _reported(environment: AnyEnvironment, failure: Failure) -> dict[str, str]:
         what = f"the rubric of {type(environment).__name__}"
         _, told["message"] = incident(RuntimeError(str(failure)), what)
         told["error"] = "incident"
-    return {name: sendable(text[:MAX_TEXT]) for name, text in told.items()}
+    return told

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Awaitable
 from typing import TypeVar
 
+from openenv.rubrics.containment import contained
+
 ResultT = TypeVar("ResultT")
 
 FAREWELL_S = 1.0
@@ -23,7 +25,7 @@ class _Loop:
     """A loop that runs until it is stopped."""
 
     def __init__(self) -> None:
-        self.pid = os.getpid()
+        self._pid = os.getpid()
         self._ready = threading.Event()
         self._thread = threading.Thread(
             target=lambda: asyncio.run(self._serve()), name="openenv-rubrics", daemon=True
@@ -37,9 +39,13 @@ class _Loop:
         self._ready.set()
         await self._stopping.wait()
 
+    def runs(self) -> bool:
+        """Whether it is there; a forked child has no such thread."""
+        return self._pid == os.getpid() and self._thread.is_alive()
+
     def stop(self) -> None:
         """Cancels what is under way, and ends."""
-        if self.pid == os.getpid():  # a forked child has no such thread
+        if self.runs():
             self.loop.call_soon_threadsafe(self._stopping.set)
             self._thread.join(FAREWELL_S)
 
@@ -50,7 +56,7 @@ _loops: list[_Loop] = []
 
 def awaited(pending: Awaitable[ResultT]) -> ResultT:
     """What an awaitable gives. An interruption cancels it."""
-    future = asyncio.run_coroutine_threadsafe(_value(pending), _shared())
+    future = asyncio.run_coroutine_threadsafe(contained(pending), _shared())
     try:
         return future.result()
     finally:
@@ -66,13 +72,9 @@ def on_a_loop() -> bool:
     return True
 
 
-async def _value(pending: Awaitable[ResultT]) -> ResultT:
-    return await pending
-
-
 def _shared() -> asyncio.AbstractEventLoop:
     with _beginning:
-        if not _loops or _loops[-1].pid != os.getpid():
+        if not _loops or not _loops[-1].runs():
             begun = _Loop()
             atexit.register(begun.stop)
             _loops[:] = [begun]

@@ -8,8 +8,10 @@ import math
 from collections.abc import Awaitable, Generator
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from openenv.rubrics.containment import contained, contained_call
 from openenv.rubrics.score import Failure, Score, said
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ class Evaluation(Trace):
     def forward(self, action: Any, observation: Any) -> object:
         """What the rubric's own `forward` gives."""
         with self:
-            return self._rubric.forward(action, observation)
+            return contained_call(partial(self._rubric.forward, action, observation))
 
     def given(self, result: object) -> Score:
         """The score that a result of `forward` is.
@@ -128,7 +130,7 @@ class Evaluation(Trace):
         limit = self._rubric.timeout_s
         with self:
             try:
-                return await asyncio.wait_for(pending, limit)
+                return await asyncio.wait_for(contained(pending), limit)
             except asyncio.TimeoutError as error:
                 if error.args:  # the rubric's own
                     raise

@@ -7,6 +7,9 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+LONGEST_MESSAGE = 4096
+"""The longest text of a failure, in characters."""
+
 _NONE: Mapping[str, Any] = {}
 
 
@@ -133,8 +136,9 @@ class Score(float):
 
 
 def said(error: Exception) -> str:
-    """What an exception says; nothing if it cannot be printed."""
+    """What an exception says: never long, text that can be sent; nothing if it cannot say it."""
     try:
-        return str(error)
+        text = str(error)
     except Exception:  # noqa: BLE001  # the author's
         return ""
+    return text[:LONGEST_MESSAGE].encode(errors="backslashreplace").decode()

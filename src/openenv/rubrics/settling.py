@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeGuard, TypeVar
 
 from openenv._flow import Flow, adrive
+from openenv.rubrics.containment import contained
 from openenv.rubrics.score import Score
 
 ResultT = TypeVar("ResultT")
@@ -55,7 +56,7 @@ async def _together(pending: Sequence[Awaitable[object]], parallel: int) -> list
 
     async def in_turn(one: Awaitable[object]) -> object:
         async with turns:
-            return await one
+            return await contained(one)
 
     tasks = [asyncio.ensure_future(in_turn(one)) for one in pending]
     try:

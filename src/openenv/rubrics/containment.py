@@ -1,0 +1,63 @@
+"""What a verifier raises that would end more than itself, as an exception like others."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+ResultT = TypeVar("ResultT")
+
+
+class Ended(RuntimeError):
+    """A verifier tried to end the program, as `sys.exit()` does, or its task."""
+
+
+def contained_call(call: Callable[[], ResultT]) -> ResultT:
+    """What a call gives.
+
+    Raises:
+        Ended: it called `sys.exit()`.
+    """
+    try:
+        return call()
+    except SystemExit as end:
+        raise _exited(end) from end
+
+
+async def contained(pending: Awaitable[ResultT]) -> ResultT:
+    """What an awaitable gives. In a task, more than an exit would end the event loop.
+
+    Raises:
+        Ended: it called `sys.exit()`, or was cancelled, or interrupted, by itself.
+    """
+    try:
+        return await pending
+    except SystemExit as end:
+        raise _exited(end) from end
+    except KeyboardInterrupt as end:
+        if _is_ctrl_c():
+            raise
+        raise Ended("it raised KeyboardInterrupt") from end
+    except asyncio.CancelledError as end:
+        if _is_cancelled():
+            raise
+        raise Ended("it was cancelled from within") from end
+
+
+def _exited(end: SystemExit) -> Ended:
+    return Ended(f"it called sys.exit({end.code!r})")
+
+
+def _is_ctrl_c() -> bool:
+    """Whether somebody wants the program to end: servers have other handlers for that."""
+    on_main = threading.current_thread() is threading.main_thread()
+    return on_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody cancels this task; before Python 3.11 a task cannot say, and so it is."""
+    cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    return cancelling is None or cancelling() > 0
