@@ -12,6 +12,8 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("envs/**/*.py")])
 FACADE = sorted(ROOT.glob("src/openenv/core/**/*.py"))
 
+PUBLISHED = {"src/openenv/server/app.py", "src/openenv/server/http_server.py"}
+"""Files of signatures that are as wide as existing packages call them, and as commands' are."""
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 40
 HEAVIEST_CLIENT = 400
@@ -36,8 +38,8 @@ def _name(path: Path) -> str:
 def test_files_and_functions_are_short(path: Path) -> None:
     text = path.read_text()
     assert len(text.splitlines()) <= LONGEST_FILE
-    is_command = path.parent.name == "commands"  # whose signature is the table of its options
-    assert list(_long_functions(ast.parse(text), without_signature=is_command)) == []
+    is_table = path.parent.name == "commands" or _name(path) in PUBLISHED
+    assert list(_long_functions(ast.parse(text), without_signature=is_table)) == []
 
 
 def _long_functions(tree: ast.Module, *, without_signature: bool) -> Iterator[str]:

@@ -32,6 +32,7 @@ from openenv.server.info import Card, schemas
 from openenv.server.mcp.http import McpEndpoint
 from openenv.server.page import Page
 from openenv.server.ws import WebSocketEndpoint
+from openenv.settings import ServerSettings
 
 if TYPE_CHECKING:
     from openenv.runtime.confine import Isolation
@@ -91,16 +92,7 @@ class HTTPEnvServer:
         self._env_factory = self.spec.make
         self._settings = settings.server_settings()
         self.isolation = settings.isolation(isolation) if isolation else self._settings.isolation
-        self.authority = Authority(
-            self._settings.mode,
-            self._settings.token if token is None else settings.checked_token(token),
-            self._settings.control_token
-            if control_token is None
-            else settings.checked_token(control_token),
-            self._settings.allow_agent_control
-            if allow_agent_control is None
-            else allow_agent_control,
-        )
+        self.authority = _authority(self._settings, token, control_token, allow_agent_control)
         self.sessions = Sessions(
             self.spec,
             _limits(limits or self._settings.limits, max_concurrent_envs, concurrency_config),
@@ -222,6 +214,21 @@ class HTTPEnvServer:
             return described
 
         return router
+
+
+def _authority(
+    told: ServerSettings,
+    token: str | None,
+    control_token: str | None,
+    allow_agent_control: bool | None,
+) -> Authority:
+    """Who may do what: as the arguments say, and the variables where they say nothing."""
+    return Authority(
+        told.mode,
+        told.token if token is None else settings.checked_token(token),
+        told.control_token if control_token is None else settings.checked_token(control_token),
+        told.allow_agent_control if allow_agent_control is None else allow_agent_control,
+    )
 
 
 async def _refuse_episode() -> None:
