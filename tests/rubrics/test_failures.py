@@ -180,7 +180,9 @@ def test_hooks_hear_of_failures_and_their_own_are_failures_too() -> None:
     assert before.calls == 0
 
 
-@pytest.mark.parametrize("empty", [RubricList([Fixed()]), RubricDict({"a": Fixed()})], ids=repr)
+@pytest.mark.parametrize(
+    "empty", [RubricList([Fixed()]), RubricDict({"a": Fixed()})], ids=["list", "dict"]
+)
 def test_a_list_and_a_dict_have_no_score(empty: Rubric) -> None:
     with pytest.raises(NotImplementedError, match="has no score of its own"):
         empty("action", "observation")
