@@ -20,6 +20,7 @@ from openenv.rubrics.base import Rubric, awaits_reset
 from openenv.rubrics.blocking import awaited, on_a_loop
 from openenv.rubrics.evaluation import Trace, number
 from openenv.rubrics.function import as_rubric
+from openenv.rubrics.saying import traced
 from openenv.rubrics.score import Failure, Score
 from openenv.rubrics.settling import is_pending
 
@@ -204,9 +205,9 @@ def _credited(environment: AnyEnvironment) -> tuple[Failure | None, Json]:
         return None, {}
     try:
         return None, {STEP_REWARDS: [number(reward) for reward in compute()]}
-    except Exception as error:  # the author's
+    except Exception as error:  # noqa: BLE001  # the author's
         title = f"{_title(environment)}.compute_step_rewards"
-        logger.warning("%s failed", title, exc_info=error)
+        logger.warning("%s failed\n%s", title, traced(error))
         return Score.failed(title, error).failure, {}
 
 

@@ -12,7 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from openenv.rubrics.containment import contained, contained_call
-from openenv.rubrics.score import Failure, Score, said
+from openenv.rubrics.saying import said, traced
+from openenv.rubrics.score import Failure, Score
 
 if TYPE_CHECKING:
     from openenv.rubrics.base import Rubric
@@ -78,7 +79,7 @@ class Evaluation(Trace):
         """The score after an exception. It is the child's failure, if one of them has failed."""
         blamed = self._blamed()
         if blamed is None:
-            logger.warning("%s gave no score", self._kind, exc_info=error)
+            logger.warning("%s gave no score\n%s", self._kind, traced(error))
             blamed = Failure((), self._kind, type(error).__name__, said(error))
         return self._made(math.nan, blamed)
 

@@ -7,8 +7,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-LONGEST_MESSAGE = 4096
-"""The longest text of a failure, in characters."""
+from openenv.rubrics.saying import said
 
 _NONE: Mapping[str, Any] = {}
 
@@ -133,12 +132,3 @@ class Score(float):
     def __repr__(self) -> str:
         """The number, or the failure."""
         return float.__repr__(self) if self.valid else f"<no score: {self.failure}>"
-
-
-def said(error: Exception) -> str:
-    """What an exception says: never long, text that can be sent; nothing if it cannot say it."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001  # the author's
-        return ""
-    return text[:LONGEST_MESSAGE].encode(errors="backslashreplace").decode()
