@@ -59,7 +59,7 @@ def converse(line: int, build: Callable[[bytes], Session]) -> None:
         line: the descriptor of the socket to the server.
         build: makes the session of what the first question says.
     """
-    requests, replies = os.fdopen(line, "rb"), os.fdopen(os.dup(line), "wb")
+    requests, replies = os.fdopen(line, "rb", buffering=0), os.fdopen(os.dup(line), "wb")
     os.register_at_fork(after_in_child=lambda: let_go_of(line, replies.fileno()))
     first = read_question(requests)
     if first is None:

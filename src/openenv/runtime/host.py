@@ -21,7 +21,7 @@ from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.faults import contained, ended
-from openenv.runtime.interruption import Interruptible
+from openenv.runtime.interruption import Interrupted, Interruptible
 from openenv.runtime.session import Session
 
 logger = logging.getLogger("openenv.session")
@@ -140,7 +140,10 @@ class InlineHost(Host):
         if self._tools is None:
             self._tools = Worker("openenv-tools")
         self._tool = self._tools.run(partial(copy_context().run, call))
-        return asyncio.shield(self._tool)
+        awaited = asyncio.shield(self._tool)
+        for future in (self._tool, awaited):
+            future.add_done_callback(_take_notice)
+        return awaited
 
 
 class BlockingCalls:
@@ -195,6 +198,7 @@ class Worker:
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._interruptible = Interruptible()
         self._doing: asyncio.Future[Any] | None = None
+        self._unwanted: asyncio.Future[Any] | None = None
 
     def run(self, job: Callable[[], ResultT]) -> asyncio.Future[ResultT]:
         """Does a job on the thread; its result arrives on the caller's event loop."""
@@ -206,7 +210,7 @@ class Worker:
             error: Exception | None = None
             try:
                 self._doing = future
-                result = self._interruptible.run(job)
+                result = self._interruptible.run(lambda: self._do(future, job))
             except BaseException as raised:  # noqa: BLE001  # handed to whoever waits
                 error = raised if isinstance(raised, Exception) else ended(raised)
             with suppress(RuntimeError):  # the loop has closed: nobody waits any more
@@ -218,9 +222,15 @@ class Worker:
         return future
 
     def interrupt(self, future: asyncio.Future[Any]) -> None:
-        """Interrupts the job whose result is awaited so, if it is being done."""
+        """Interrupts the job whose result is awaited so, or sees to it that it does not begin."""
+        self._unwanted = future
         if self._doing is future and not self.calls.interrupt():
             self._interruptible.interrupt()
+
+    def _do(self, future: asyncio.Future[Any], job: Callable[[], ResultT]) -> ResultT:
+        if self._unwanted is future:
+            raise Interrupted
+        return job()
 
     def stop(self) -> None:
         """Lets the thread end after the jobs it has."""
@@ -243,6 +253,12 @@ def _heard_here(request: Request) -> Request:
             loop.call_soon_threadsafe(emit, event)
 
     return replace(request, emit=pass_on)
+
+
+def _take_notice(future: asyncio.Future[Any]) -> None:
+    """Whoever was to await this may have left: its error is not reported as a forgotten one."""
+    if not future.cancelled():
+        future.exception()
 
 
 def _deliver(future: asyncio.Future[Any], result: object, error: Exception | None) -> None:

@@ -46,9 +46,24 @@ def sized(question: bytes) -> bytes:
 
 
 def read_question(pipe: BinaryIO) -> bytes | None:
-    """The next question; `None` when there will be no more."""
-    size = pipe.read(4)
-    return pipe.read(int.from_bytes(size, "big")) if len(size) == 4 else None
+    """The next question; `None` when there will be no more.
+
+    Args:
+        pipe: not buffered, so that what follows the question is still there to be seen.
+    """
+    size = _read(pipe, 4)
+    return None if size is None else _read(pipe, int.from_bytes(size, "big"))
+
+
+def _read(pipe: BinaryIO, size: int) -> bytes | None:
+    """So many bytes; `None` where there are not as many."""
+    body = pipe.read(size)
+    if len(body) == size:
+        return body
+    parts = [body]
+    while parts[-1] and (missing := size - sum(map(len, parts))):
+        parts.append(pipe.read(missing))
+    return b"".join(parts) if parts[-1] else None
 
 
 def write_reply(pipe: BinaryIO, reply: Reply) -> None:

@@ -95,7 +95,7 @@ class Seat:
         self.idle_limit = limits.idle_timeout if attached else limits.unattached_timeout
         self.last_active = clock()
         self.joinable = not attached
-        self.ends_with_socket = attached
+        self.ends_with_socket = False
         self.listener: Callable[[SessionError], None] | None = None
         self._host = host
         self._limits = limits
@@ -338,6 +338,8 @@ class Seat:
         if running is not None:
             running.remove_done_callback(self._finish)
             running.add_done_callback(_forget)
+            if self._request.op == "call_tool":
+                self._host.interrupt()
             running.cancel()
             self._conclude(error_reply(error, ends_session=True))
 

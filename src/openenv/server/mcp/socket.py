@@ -52,7 +52,10 @@ class McpSocket:
         """Serves one connection until either side ends it."""
         chosen = SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", []) else None
         async with accepted((scope, receive, send), self._talk, chosen) as (talk, client):
-            await converse(talk, client, self._open())
+            try:
+                await converse(talk, client, self._open())
+            finally:
+                talk.finish()
 
     async def _open(self) -> tuple[Seat, Leave]:
         seat = await begun(self._sessions, attached=True)
