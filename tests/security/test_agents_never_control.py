@@ -69,11 +69,8 @@ def served(world: str, mode: str) -> Iterator[Server]:
         eventually(lambda: server.active() == 0)
 
 
-OPEN = pytest.mark.xfail(
-    reason="where step answers calls, Tooling.calling lets reserved names through", strict=False
-)
 SERVERS = [
-    pytest.param((world, mode), id=f"{world}-{mode}", marks=OPEN if world == "stepping" else ())
+    pytest.param((world, mode), id=f"{world}-{mode}")
     for world in WORLDS
     for mode in ("simulation", "production")
 ]

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from openenv.env.models import is_observation, pack, validate
 from openenv.env.spec import AnyEnvironment, Traits
 from openenv.env.tool_models import (
+    RESERVED_TOOL_NAMES,
     CallToolAction,
     CallToolObservation,
     ListToolsAction,
@@ -78,7 +79,7 @@ class Tooling:
             action = validate(CallToolAction, request.data)
         except ValidationError as error:
             raise invalid(error, "tool call") from None
-        if self._traits.steps_tool_calls:
+        if self._traits.steps_tool_calls and action.tool_name not in RESERVED_TOOL_NAMES:
             return partial(self._step, action)
         context = ToolContext(_emitting(request.emit))
         box = self._toolbox()
