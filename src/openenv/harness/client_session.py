@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
 
 from openenv.client.results import StepResult
 from openenv.harness.results import Message, VerifyResult
 from openenv.harness.rewards import REWARD, REWARD_ERROR
 from openenv.harness.sessions import ResourceSession
-from openenv.protocol.errors import Json
+from openenv.protocol.errors import ConfigurationError, Json
 
 MessagesBuilder: TypeAlias = Callable[[StepResult[Any], Any], list[Message]]
 """The conversation before the first turn, by the reset's result and the task."""
 VerifyBuilder: TypeAlias = Callable[[list[Message], Any, StepResult[Any] | None, Any], VerifyResult]
 """The verdict, by the conversation, the harness's final state, the last result and the state."""
+
+
+RewardOf: TypeAlias = Literal["last", "sum"]
+"""An episode's reward: its last step's, or the sum of all its steps'."""
 
 
 class BlockingClient(Protocol):
@@ -37,24 +41,31 @@ class ClientSession(ResourceSession):
     Args:
         client: an `EnvClient`, or anything whose `reset`, `step`, `state` and `close` block; its
             blocking form is used if it has one.
-        verify_builder: how the episode is judged; by default by its last step.
+        verify_builder: how the episode is judged; by default by its reward so far.
+        reward: what that is: the `"last"` step's, or the `"sum"` of all.
     """
 
-    def __init__(self, client: Any, verify_builder: VerifyBuilder | None = None) -> None:
+    def __init__(
+        self,
+        client: Any,
+        verify_builder: VerifyBuilder | None = None,
+        reward: RewardOf = "last",
+    ) -> None:
         blocking = getattr(client, "sync", None)
         self._client = cast("BlockingClient", blocking() if callable(blocking) else client)
         self._verdict_of = verify_builder
+        self._score = _Score(reward)
         self._last: StepResult[Any] | None = None
         self._state: Any = None
 
     def verify(self, transcript: list[Message], final_state: Any | None = None) -> VerifyResult:
-        """The builder's verdict, or the last step's reward and end."""
+        """The builder's verdict, or the reward so far and the last step's end."""
         last = self._last
         if self._verdict_of is not None:
             return self._verdict_of(transcript, final_state, last, self._state)
-        failure = None if last is None else reward_error(last)
+        failure = self._score.failure
         return VerifyResult(
-            env_reward=None if last is None or failure else last.reward,
+            env_reward=self._score.reward,
             done=last is not None and last.done,
             metrics={REWARD_ERROR: failure} if failure else {},
             artifacts={"final_state": self._state, "transcript_length": len(transcript)},
@@ -75,6 +86,7 @@ class ClientSession(ResourceSession):
 
     def _act(self, action: Any) -> StepResult[Any]:
         result = self._client.step(action)
+        self._score.add(result)
         self._observe(result)
         return result
 
@@ -83,6 +95,35 @@ class ClientSession(ResourceSession):
         state = getattr(self._client, "state", None)
         if callable(state):
             self._state = state()
+
+
+class _Score:
+    """The reward of an episode so far, where it has one."""
+
+    def __init__(self, of: RewardOf) -> None:
+        if of not in get_args(RewardOf):
+            raise ConfigurationError(f"reward must be 'last' or 'sum', got {of!r}")
+        self.reward: float | None = None
+        self.failure: str | None = None
+        self._is_a_sum = of == "sum"
+
+    def add(self, result: StepResult[Any]) -> None:
+        """Takes a step; a sum of which one part is not known is not known."""
+        if self._is_a_sum and self.failure is not None:
+            return
+        self.failure = reward_error(result)
+        if self.failure is not None:
+            self.reward = None
+        elif not self._is_a_sum:
+            self.reward = result.reward
+        elif result.reward is not None:
+            self.reward = (self.reward or 0.0) + result.reward
+
+    def as_metadata(self) -> Json:
+        """The same, as a tool's result says it."""
+        if self.failure is None:
+            return {REWARD: self.reward}
+        return {REWARD: None, REWARD_ERROR: self.failure}
 
 
 def reward_error(result: StepResult[Any]) -> str | None:
@@ -95,12 +136,6 @@ def reward_error(result: StepResult[Any]) -> str | None:
     if isinstance(result.reward, float) and not math.isfinite(result.reward):
         return f"the environment's reward is {result.reward}"
     return None
-
-
-def scored(result: StepResult[Any]) -> Json:
-    """What the metadata of a tool's result say of a step's reward."""
-    failure = reward_error(result)
-    return {REWARD: result.reward} if failure is None else {REWARD: None, REWARD_ERROR: failure}
 
 
 def _metadata(observation: Any) -> Json:

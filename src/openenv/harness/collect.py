@@ -62,6 +62,7 @@ class CollectRunner:
         episode_id_prefix: str = "ep",
         resume: bool = True,
         should_keep: Callable[[EpisodeRecord], bool] | None = None,
+        told: Callable[[str], None] = logger.warning,
     ) -> CollectResult:
         """Plays what is not there yet.
 
@@ -72,6 +73,7 @@ class CollectRunner:
             resume: keep what is there and play the rest; otherwise what is there is set aside, in
                 `results.TIME.bak.jsonl`.
             should_keep: whether an episode is written; all are by default.
+            told: is told, in a line, of each episode that fails; by default the log is.
 
         Raises:
             ConnectFailed: the server is gone; what was written stays.
@@ -90,7 +92,8 @@ class CollectRunner:
                 continue
             episode = _Episode(episode_id, number, self._task(number))
             record = self._attempt(episode, model_step, result)
-            if record is None:
+            if isinstance(record, Exception):
+                told(f"{episode_id} failed: {type(record).__name__}: {record}")
                 continue
             if should_keep is None or should_keep(record):
                 self._serializer.write_episode(record)
@@ -101,8 +104,8 @@ class CollectRunner:
 
     def _attempt(
         self, episode: _Episode, model_step: ModelStep | None, result: CollectResult
-    ) -> EpisodeRecord | None:
-        """The record of an episode; `None` if it failed, which is counted and written."""
+    ) -> EpisodeRecord | Exception:
+        """The record of an episode, or why it failed, which is counted and written."""
         try:
             session = self._factory.create(
                 episode.task, seed=episode.seed, episode_id=episode.episode_id
@@ -114,10 +117,9 @@ class CollectRunner:
         except ConnectFailed:
             raise
         except Exception as error:  # noqa: BLE001  # anyone's code may raise anything
-            logger.warning("%s failed: %s: %s", episode.episode_id, type(error).__name__, error)
             self._serializer.write_failure(episode.failed(error))
             result.failed(error)
-            return None
+            return error
 
     def _read_tasks(self, num_episodes: int) -> None:
         self._tasks += islice(self._unread, max(0, num_episodes - len(self._tasks)))

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from openenv.client.results import StepResult
 from openenv.env.tool_models import RESERVED_TOOL_NAMES, Tool
-from openenv.harness.client_session import ClientSession, MessagesBuilder, VerifyBuilder, scored
+from openenv.harness.client_session import ClientSession, MessagesBuilder, RewardOf, VerifyBuilder
 from openenv.harness.results import Message, ToolResult
 from openenv.harness.rollout_errors import ToolNotFound
 from openenv.protocol.errors import ConfigurationError, Json
@@ -36,6 +36,8 @@ class StepEnvSessionAdapter(ClientSession):
         tool_result_builder: what it is told of a step.
         verify_builder: how the episode is judged.
         reset_kwargs: what else the reset is given; it goes before `seed` and `episode_id`.
+        reward: an episode's reward: the `"last"` step's, or the `"sum"` of all so far, which is
+            then what each call's `metadata` has.
 
     Raises:
         ConfigurationError: a tool has a name that only the trainer may use, or that another has.
@@ -55,10 +57,11 @@ class StepEnvSessionAdapter(ClientSession):
         tool_result_builder: ResultBuilder | None = None,
         verify_builder: VerifyBuilder | None = None,
         reset_kwargs: Json | None = None,
+        reward: RewardOf = "last",
     ) -> None:
-        super().__init__(client, verify_builder)
+        super().__init__(client, verify_builder, reward)
         self._action_of = action_builder
-        self._result_of = tool_result_builder or _plain_result
+        self._result_of = tool_result_builder or self._plain_result
         try:
             self._tools = _by_name(tool_specs)
             first = self._begin(seed, episode_id, reset_kwargs)
@@ -87,16 +90,18 @@ class StepEnvSessionAdapter(ClientSession):
         result = self._act(self._action_of(name, arguments))
         return self._result_of(name, arguments, result, self._state)
 
-
-def _plain_result(name: str, arguments: Json, result: StepResult[Any], state: Any) -> ToolResult:
-    data = {
-        "tool_name": name,
-        "arguments": arguments,
-        "observation": result.observation,
-        "reward": result.reward,
-        "done": result.done,
-    }
-    return ToolResult(data=data, done=result.done, metadata={**scored(result), "state": state})
+    def _plain_result(
+        self, name: str, arguments: Json, result: StepResult[Any], state: Any
+    ) -> ToolResult:
+        data = {
+            "tool_name": name,
+            "arguments": arguments,
+            "observation": result.observation,
+            "reward": result.reward,
+            "done": result.done,
+        }
+        metadata = {**self._score.as_metadata(), "state": state}
+        return ToolResult(data=data, done=result.done, metadata=metadata)
 
 
 def _by_name(tools: Sequence[Tool]) -> dict[str, Tool]:

