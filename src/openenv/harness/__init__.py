@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from openenv.harness.rollout_func import (
         build_harness_rollout_func as build_harness_rollout_func,
     )
+    from openenv.harness.served import ServedSessions as ServedSessions
     from openenv.harness.session_bridge import SessionMCPBridge as SessionMCPBridge
     from openenv.harness.sessions import LoopOwningSession as LoopOwningSession
     from openenv.harness.sessions import ResourceSession as ResourceSession
@@ -95,6 +96,7 @@ _HOMES = {
     "RolloutEvent": "openenv.harness.results",
     "RolloutFailed": "openenv.harness.rollout_errors",
     "RolloutSerializer": "openenv.harness.records",
+    "ServedSessions": "openenv.harness.served",
     "SessionMCPBridge": "openenv.harness.session_bridge",
     "StepEnvSessionAdapter": "openenv.harness.step_session",
     "ToolNotFound": "openenv.harness.rollout_errors",
