@@ -5,7 +5,7 @@ import socket
 import sys
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,17 +41,24 @@ class Shop(HarnessEnvironment):
         return Observation(reward=1.0, done=item == "bread")
 
 
-def rogue(behaviour: str, mark: str = "", **options: Any) -> HarnessEnvironment:
-    """A shop whose agent misbehaves, in the ways that are named with a + between them."""
+def config(agent: str, mark: str, *arguments: str, **options: Any) -> HarnessConfig:
+    """How one of the programs beside this file is started."""
     usual: dict[str, Any] = {
-        "command": [sys.executable, str(AGENTS / "rogue.py"), behaviour],
+        "command": [sys.executable, str(AGENTS / agent), *arguments],
         "startup_timeout_s": 20.0,
         "session_timeout_s": 30.0,
         "working_directory": None,
-        "env_vars": {MARK: mark},
+        "env_vars": {},
     }
-    config = HarnessConfig(name="toy", **(usual | options))
-    return Shop(StdioHarnessAdapter(config, terminate_grace_s=0.3))
+    told = HarnessConfig(name="toy", **(usual | options))
+    told.env_vars[MARK] = mark
+    return told
+
+
+def rogue(behaviour: str, mark: str = "", **options: Any) -> HarnessEnvironment:
+    """A shop whose agent misbehaves, in the ways that are named with a + between them."""
+    told = config("rogue.py", mark, behaviour, **options)
+    return Shop(StdioHarnessAdapter(told, terminate_grace_s=0.3))
 
 
 def marked(mark: str) -> list[int]:
@@ -73,10 +80,17 @@ def is_closed(port: int) -> bool:
 
 
 @contextmanager
-def served(behaviour: str, app: dict[str, Any] | None = None, **options: Any) -> Iterator[Served]:
+def served(behaviour: str, **options: Any) -> Iterator[Served]:
     """Serves a shop, and sees that nothing of it is left once its sessions are closed."""
+    with watched(lambda mark: rogue(behaviour, mark, **options)) as server:
+        yield server
+
+
+@contextmanager
+def watched(make: Callable[[str], HarnessEnvironment], **app: Any) -> Iterator[Served]:
+    """Serves what is made with a mark, which nothing carries once all sessions are closed."""
     mark = uuid.uuid4().hex
-    with serving(lambda: rogue(behaviour, mark, **options), **(app or {})) as server:
+    with serving(lambda: make(mark), **app) as server:
         yield server
         eventually(lambda: server.active() == 0)
         nothing_is_left(mark)

@@ -81,6 +81,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         self._bridge: HarnessMCPBridge | None = None
         self._thread: OneThread | None = None
         self._own_directory: str | None = None
+        self._ending: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
         self._turn_number = 0
 
@@ -144,7 +145,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
     async def turn_async(
         self,
         message: str,
-        emit: Callable[[Json], None] | None = None,
+        emit: Callable[[bytes], None] | None = None,
         *,
         timeout_s: float | None = None,
     ) -> Observation:
@@ -152,7 +153,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
 
         Args:
             message: what it is told.
-            emit: takes each event as it happens, as a plain JSON object.
+            emit: takes each event as it happens, as a JSON object; the end is what is returned.
             timeout_s: how long the turn may take, if that is less than the configuration says.
 
         Returns:
@@ -292,7 +293,12 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         return wanted
 
     async def _end_agent(self) -> None:
-        """Ends the agent and gives up what was made for it, whatever goes wrong."""
+        """Ends the agent and gives up what was made for it; also if nobody waits for that."""
+        if self._ending is None or self._ending.done():
+            self._ending = asyncio.ensure_future(self._end())
+        await asyncio.shield(self._ending)
+
+    async def _end(self) -> None:
         try:
             await asyncio.wait_for(self.adapter.stop(), STOP_S)
         except Exception:

@@ -66,7 +66,7 @@ class StdioHarnessAdapter(LaunchedAdapter):
 
 def read_event(line: str) -> tuple[HarnessEvent, object]:
     """What a line says, and the turn that it names."""
-    said = _object(line)
+    said = read_object(line)
     turn = said.pop("turn", None)
     try:
         return HarnessEvent.model_validate(said), turn
@@ -76,10 +76,10 @@ def read_event(line: str) -> tuple[HarnessEvent, object]:
 
 
 def _is_ready(line: str) -> bool:
-    return _object(line).get("type") == READY
+    return read_object(line).get("type") == READY
 
 
-def _object(line: str) -> dict[str, Any]:
+def read_object(line: str) -> dict[str, Any]:
     """The object in a line; an empty one if there is none."""
     try:
         said = from_json(line)

@@ -27,10 +27,10 @@ MAX_RESULT_BYTES = 64 << 10
 
 
 class Turn:
-    """The events of one turn: kept in order, and told as they come.
+    """The events of one turn: kept in order, and told as they come, but for its end.
 
     Args:
-        emit: takes each event as a plain JSON object, on this event loop.
+        emit: takes each event but `turn_complete` as JSON, on this event loop.
 
     Attributes:
         events: what has happened so far, as plain JSON objects.
@@ -38,7 +38,7 @@ class Turn:
         is_done: a tool has ended the episode.
     """
 
-    def __init__(self, emit: Callable[[Json], None] | None = None) -> None:
+    def __init__(self, emit: Callable[[bytes], None] | None = None) -> None:
         self.events: list[Json] = []
         self.rewards: list[float] = []
         self.is_done = False
@@ -119,12 +119,13 @@ class Turn:
         if self._size > MAX_TURN_BYTES:
             return
         told = event.model_dump(mode="json")
-        self._size += len(encode(told))
+        written = encode(told)
+        self._size += len(written)
         if self._size > MAX_TURN_BYTES:
             return
         self.events.append(told)
-        if self._emit is not None:
-            self._emit(told)
+        if self._emit is not None and event.type is not HarnessEventType.TURN_COMPLETE:
+            self._emit(written)
 
     @staticmethod
     def _too_much() -> HarnessError:

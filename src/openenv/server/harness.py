@@ -118,15 +118,20 @@ class TurnTalk:
             refused = {"message": error.message, "code": code}
             return self._say({"type": "protocol_error", "data": refused})
         turn = Request("turn", {"message": content}, emit=self._tell)
-        reply = await seat.ask(turn)
-        told = from_json(reply.body)
-        failed = told.get("message") if reply.type == "error" else _metadata(reply).get("error")
-        if failed is not None:
-            data = {"message": failed, "recoverable": False}
-            self._say({"type": "error", "timestamp": time.time(), "data": data})
+        self._ended(await seat.ask(turn))
+        return None
+
+    def _ended(self, reply: Reply) -> None:
+        """The turn is over: says how, and ends the conversation if the episode is over, too."""
+        told, metadata = from_json(reply.body), _metadata(reply)
+        failed = told.get("message") if reply.type == "error" else metadata.get("error")
+        kind, data = "error", {"message": failed, "recoverable": False}
+        if failed is None:
+            is_done = bool(told.get("done"))
+            kind, data = "turn_complete", {"response": metadata.get("response"), "done": is_done}
+        self._say({"type": kind, "timestamp": time.time(), "data": data})
         if failed is not None or told.get("done"):
             self.finish()
-        return None
 
     def _tell(self, event: bytes) -> None:
         """An event of the running turn is a frame as it is."""

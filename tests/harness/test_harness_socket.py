@@ -1,0 +1,154 @@
+"""`WS /harness`: what its clients are told, in production."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import ClientConnection
+
+from tests.harness.worlds import rogue, watched
+from tests.serving import PATIENCE_S, Served, eventually
+
+
+class Talk:
+    """A client of `/harness`."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+
+    def send(self, frame: Any) -> None:
+        self._connection.send(frame if isinstance(frame, str | bytes) else json.dumps(frame))
+
+    def say(self, content: str) -> None:
+        self.send({"type": "message", "content": content})
+
+    def hear(self) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(self._connection.recv(timeout=PATIENCE_S))
+        return told
+
+
+@contextmanager
+def talking(server: Served) -> Iterator[Talk]:
+    with server.socket("/harness") as socket:
+        yield Talk(socket.connection)
+
+
+def production(behaviour: str, **options: Any) -> Any:
+    app = {key: options.pop(key) for key in ("max_concurrent_envs",) if key in options}
+    return watched(lambda mark: rogue(behaviour, mark, **options), mode="production", **app)
+
+
+def test_a_conversation() -> None:
+    with production("good") as server, talking(server) as talk:
+        started = talk.hear()
+        assert started["type"] == "session_started"
+        assert started["data"]["harness"] == "toy"
+        assert uuid.UUID(started["data"]["session_id"])
+        for _ in range(2):
+            talk.say("hi")
+            chunk, end = talk.hear(), talk.hear()
+            assert chunk.keys() == end.keys() == {"type", "timestamp", "data"}
+            assert chunk["type"] == "llm_chunk"
+            assert chunk["data"] == {"content": "he", "index": 0}
+            assert end["type"] == "turn_complete"
+            assert end["data"] == {"response": "echo:hi", "done": False}
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        ("{bad", "INVALID_JSON"),
+        (b"\x00", "INVALID_JSON"),
+        ("[1]", "VALIDATION_ERROR"),
+        ({"type": "x"}, "VALIDATION_ERROR"),
+        ({"type": "message"}, "VALIDATION_ERROR"),
+        ({"type": "message", "content": 5}, "VALIDATION_ERROR"),
+        ({"type": "message", "content": "hi", "more": 1}, "VALIDATION_ERROR"),
+    ],
+)
+def test_what_is_no_message_is_refused_and_the_socket_stays(frame: Any, code: str) -> None:
+    with production("good") as server, talking(server) as talk:
+        talk.hear()
+        talk.send(frame)
+        refused = talk.hear()
+        assert refused.keys() == {"type", "data"}
+        assert refused["type"] == "protocol_error"
+        assert refused["data"]["code"] == code
+        talk.say("hi")
+        assert talk.hear()["type"] == "llm_chunk"
+
+
+def test_messages_wait_for_their_turn() -> None:
+    with production("good") as server, talking(server) as talk:
+        for number in range(40):
+            talk.say(str(number))
+        heard = [talk.hear() for _ in range(81)]
+    ends = [each["data"]["response"] for each in heard if each["type"] == "turn_complete"]
+    assert ends == [f"echo:{number}" for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "options", "why"),
+    [("dies", {}, "exit code 7"), ("hangs", {"session_timeout_s": 0.5}, "within 0.5 s")],
+)
+def test_a_turn_that_fails_ends_the_conversation(
+    behaviour: str, options: dict[str, Any], why: str
+) -> None:
+    with production(behaviour, **options) as server, server.socket("/harness") as socket:
+        talk = Talk(socket.connection)
+        talk.hear()
+        talk.say("hi")
+        assert talk.hear()["type"] == "llm_chunk"
+        error = talk.hear()
+        assert error.keys() == {"type", "timestamp", "data"}
+        assert error["type"] == "error"
+        assert error["data"]["recoverable"] is False
+        assert why in error["data"]["message"]
+        assert "out of luck" not in error["data"]["message"]
+        assert socket.closed() == 1000
+
+
+def test_an_agent_that_does_not_start_is_told_as_on_ws() -> None:
+    with production("dies_at_start") as server, server.socket("/harness") as socket:
+        error = socket.receive()
+        assert error["type"] == "error"
+        assert error["data"]["code"] == "EXECUTION_ERROR"
+        assert "incident" in error["data"]["message"]
+        assert socket.closed() == 1000
+
+
+def test_a_full_server_says_so_as_on_ws() -> None:
+    with production("good", max_concurrent_envs=1) as server, talking(server) as talk:
+        talk.hear()
+        with server.socket("/harness") as second:
+            assert second.receive()["data"]["code"] == "CAPACITY_REACHED"
+            assert second.closed() == 1000
+
+
+def test_a_client_that_leaves_in_a_turn() -> None:
+    with production("hangs+daemon") as server:
+        with talking(server) as talk:
+            talk.hear()
+            talk.say("hi")
+            assert talk.hear()["type"] == "llm_chunk"
+        eventually(lambda: server.active() == 0)
+
+
+def test_a_client_that_leaves_at_once() -> None:
+    with production("good") as server:
+        with talking(server):
+            pass
+        eventually(lambda: server.active() == 0)
+
+
+def test_there_is_none_in_simulation() -> None:
+    with (
+        watched(lambda mark: rogue("good", mark)) as server,
+        pytest.raises(InvalidStatus),
+        server.socket("/harness"),
+    ):
+        pass
