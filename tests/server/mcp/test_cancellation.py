@@ -25,8 +25,8 @@ from tests.serving import Served, eventually, serving
 NAP = call("nap", seconds=50)
 
 
-def send(served: Served, asked: Any, headers: dict[str, str]) -> socket.socket:
-    """A POST whose answer is not waited for."""
+def send(served: Served, asked: Any, headers: dict[str, str], busy: int = 1) -> socket.socket:
+    """A POST whose answer is not waited for; when it returns, so many sessions are busy."""
     body = json.dumps(asked).encode()
     lines = [
         "POST /mcp HTTP/1.1",
@@ -37,7 +37,7 @@ def send(served: Served, asked: Any, headers: dict[str, str]) -> socket.socket:
     ]
     connection = socket.create_connection(("127.0.0.1", served.port), 30)
     connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
-    eventually(lambda: served.openenv.sessions.busy == 1)
+    eventually(lambda: served.openenv.sessions.busy == busy)
     return connection
 
 
@@ -119,7 +119,7 @@ def test_a_server_that_ends_answers_what_hangs() -> None:
     with serving(Shed, host_kind="process", limits=Limits(drain_grace=0.2)) as served:
         agent = Agent(served)
         session = send(served, ask("tools/call", NAP), agent.headers)
-        stateless = send(served, ask("tools/call", NAP), {})
+        stateless = send(served, ask("tools/call", NAP), {}, busy=2)
         served.server.should_exit = True
         for connection in (session, stateless):
             with connection:
