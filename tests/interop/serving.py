@@ -22,11 +22,11 @@ START_LIMIT_S = 60
 STOP_LIMIT_S = 10
 
 
-def environment(python: str) -> dict[str, str]:
+def environment(python: str, **variables: str) -> dict[str, str]:
     """What a process of `python` gets; nothing may lead the peer to our sources."""
-    if python != PEER:
-        return dict(os.environ)
-    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    hidden = {"PYTHONPATH"} if python == PEER else set()
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return kept | variables
 
 
 def free_port() -> int:
@@ -47,14 +47,14 @@ def healthy(url: str) -> bool:
 
 
 @contextmanager
-def served(python: str, *arguments: str) -> Iterator[str]:
+def served(python: str, *arguments: str, **variables: str) -> Iterator[str]:
     """A server of `python`, on a free port that replaces PORT; its URL."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     command = [python, *(argument.replace("PORT", str(port)) for argument in arguments)]
     with TemporaryFile("w+") as log:
         process = subprocess.Popen(
-            command, cwd=ROOT, env=environment(python), stdout=log, stderr=log
+            command, cwd=ROOT, env=environment(python, **variables), stdout=log, stderr=log
         )
         try:
             _await_health(process, url, log)
@@ -89,7 +89,12 @@ def uvicorn(python: str, application: str) -> Sequence[str]:
 
 def called_by_peer(url: str, *names: str) -> dict[str, Any]:
     """What the peer's clients got from a server: scenario → kind of client → outcomes."""
-    command = [PEER, "-m", "tests.interop.calls", url, *names]
+    return told_by_peer("tests.interop.calls", url, *names)
+
+
+def told_by_peer(script: str, *arguments: str) -> dict[str, Any]:
+    """What a script of ours printed last that the peer's Python ran."""
+    command = [PEER, "-m", script, *arguments]
     done = subprocess.run(
         command, cwd=ROOT, env=environment(PEER), capture_output=True, text=True, check=False
     )
