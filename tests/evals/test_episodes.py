@@ -203,6 +203,23 @@ def test_no_turn_beyond_the_last(medley: dict[str, EvalSample]) -> None:
     assert reward(medley["unfinished"]).metadata["steps"] == 4
 
 
+def test_two_calls_in_one_answer_are_taken_one_after_the_other() -> None:
+    def policy(messages: list[ChatMessage], tools: list[str]) -> list[Move]:
+        return [("add", {"a": 1}), ("guess", {"number": 0}), ("guess", {"number": 0})]
+
+    (sample,) = samples(played(Sums, player(policy), seeds=1))
+    results = [message for message in sample.messages if message.role == "tool"]
+    assert [message.text for message in results[:2]] == ["3", '{"heard":"right"}']
+    assert "the episode is over" in str(results[2].error)
+    assert reward(sample).metadata["rewards"] == [None, 1.0]
+
+
+def test_an_episode_that_is_over_at_its_beginning() -> None:
+    (sample,) = samples(played(Parrot, saying("a"), seeds=1, options={"over": True}))
+    assert [message.role for message in sample.messages] == ["user"]
+    assert math.isnan(reward(sample).value)
+
+
 def test_a_tool_that_fails_is_told_to_the_model() -> None:
     moves: list[Move] = [("fail", {}), ("nonsense", {}), ("guess", {"number": 0})]
     (sample,) = samples(played(Sums, doing(*moves), seeds=[0]))
@@ -230,7 +247,7 @@ def test_what_goes_wrong_with_the_session_is_an_error_of_the_sample(word: str, w
 def test_an_environment_without_tools_that_is_asked_for_them() -> None:
     log = played(Parrot, saying("bye"), seeds=[1], moves="tools")
     assert log.error is not None
-    assert "give moves='actions'" in log.error.message
+    assert "no tools: give moves='actions'" in log.error.message
 
 
 def test_more_samples_than_sessions() -> None:

@@ -71,6 +71,8 @@ def test_unions_and_intersections() -> None:
                 "all": {"allOf": [{"$ref": "#/$defs/A"}, {"description": "both"}]},
                 "oneOf": {"enum": [{"const": 1}]},
                 "lost": {"$ref": "#/$defs/Nowhere"},
+                "any": True,
+                "pair": {"type": "array", "prefixItems": [a, b], "items": False},
             },
             "$defs": {"A": a},
         }
@@ -78,7 +80,9 @@ def test_unions_and_intersections() -> None:
     assert [each["type"] for each in fields["one"]["anyOf"]] == ["integer", "string"]
     assert (fields["all"]["type"], fields["all"]["description"]) == ("integer", "both")
     assert fields["oneOf"]["enum"] == [{"const": 1}]
-    assert fields["lost"]["description"] == "lost"
+    assert fields["lost"] == {"description": "lost"}
+    assert fields["any"] == {"description": "any"}
+    assert fields["pair"]["type"] == "array"
 
 
 @pytest.mark.parametrize("schema", [{}, {"properties": {}}, {"type": "object", "properties": {}}])

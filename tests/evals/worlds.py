@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.tool import ToolCall
 
 from openenv import Action, Environment, InvalidRequest, Observation, State
 from openenv.env.tools import tool
@@ -37,7 +38,8 @@ class Parrot(Environment[Say, Heard, State]):
         self, seed: int | None = None, episode_id: str | None = None, **options: Any
     ) -> Heard:
         self._seed, self._state = seed or 0, State(episode_id=episode_id)
-        return Heard(heard=f"seed {seed}, {sorted(options.items())}")
+        is_over = bool(options.get("over"))
+        return Heard(heard=f"seed {seed}, {sorted(options.items())}", done=is_over)
 
     def step(self, action: Say, timeout_s: float | None = None, **kwargs: Any) -> Heard:
         self._state.step_count += 1
@@ -90,15 +92,17 @@ def address(server: Served) -> str:
     return f"http://127.0.0.1:{server.port}"
 
 
-def player(policy: Callable[[list[ChatMessage], list[str]], Move | str]) -> Model:
+def player(policy: Callable[[list[ChatMessage], list[str]], Move | list[Move] | str]) -> Model:
     """A model that does what a function of the conversation and the tools' names says."""
 
     def answer(messages: list[ChatMessage], tools: list[Any], *_: Any) -> ModelOutput:
-        move = policy(messages, [each.name for each in tools])
-        if isinstance(move, str):
-            output = ModelOutput.from_content("mockllm", move)
-        else:
-            output = ModelOutput.for_tool_call("mockllm", *move)
+        said = policy(messages, [each.name for each in tools])
+        output = ModelOutput.from_content("mockllm", said if isinstance(said, str) else "")
+        moves = [said] if isinstance(said, tuple) else said if isinstance(said, list) else []
+        output.message.tool_calls = [
+            ToolCall(id=f"{len(messages)}-{number}", function=name, arguments=arguments)
+            for number, (name, arguments) in enumerate(moves)
+        ]
         output.usage = ModelUsage()  # else it is counted with tables from the internet
         return output
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from inspect_ai.tool import Tool, ToolDef, ToolError
@@ -69,24 +70,22 @@ class Episode:
         """What the agent may do.
 
         Raises:
-            ConfigurationError: the environment has no tools, and no actions were asked for.
+            ConfigurationError: they are to be tools, and the environment has none.
         """
-        listed = [] if moves == "actions" else await self._listed(moves)
+        listed = [] if moves == "actions" else await self._listed()
+        if moves == "tools" and not listed:
+            raise ConfigurationError("the environment has no tools: give moves='actions'")
         found = [
             self._tool(tool["name"], tool.get("description") or tool["name"], tool["input_schema"])
             for tool in listed
         ]
         return found or [await self._act()]
 
-    async def _listed(self, moves: Moves) -> list[Json]:
+    async def _listed(self) -> list[Json]:
         try:
             told = await self._client.step({"type": "list_tools"})
-        except InvalidRequest as error:
-            if moves == "auto":
-                return []
-            raise ConfigurationError(
-                f"give moves='actions': the environment lists no tools ({error.message})"
-            ) from error
+        except InvalidRequest:  # there is no such action: it knows nothing of tools
+            return []
         tools = told.observation.get("tools")
         if not isinstance(tools, list):
             raise ConfigurationError(
@@ -102,19 +101,18 @@ class Episode:
                 raise ToolError(str(error.get("message") or error))
             return _told(observation.get("result"))
 
-        return ToolDef(call, name, description, tool_params(schema)).as_tool()
+        return _as_tool(call, name, description, schema)
 
     async def _act(self) -> Tool:
         published = await asyncio.to_thread(fetched, self._client._endpoint, "/schema")
         schema = published["action"]
         fields = {name: each for name, each in schema["properties"].items() if name != "metadata"}
-        parameters = tool_params({**schema, "properties": fields})
 
         async def act(**kwargs: Any) -> str:
             return seen((await self._step(kwargs)).observation)
 
         description = schema.get("description") or "Takes one action in the environment."
-        return ToolDef(act, ACT, description, parameters).as_tool()
+        return _as_tool(act, ACT, description, {**schema, "properties": fields})
 
     async def _step(self, action: Json) -> StepResult[Json]:
         """Takes a step down, or tells the model why there was none."""
@@ -129,6 +127,13 @@ class Episode:
             raise EvalFailed(f"the episode broke off after {steps} steps: {error}") from error
         self.outcome.add(result)
         return result
+
+
+def _as_tool(
+    function: Callable[..., Awaitable[str]], name: str, description: str, schema: Json
+) -> Tool:
+    """A tool of Inspect's; one at a time, as a session takes them."""
+    return ToolDef(function, name, description, tool_params(schema), parallel=False).as_tool()
 
 
 def seen(observation: Json) -> str:

@@ -59,7 +59,10 @@ def _spelled(key: str, value: Any, definitions: Json, depth: int) -> Json:
     if key in ("enum", "default", "examples"):  # values, whatever they look like
         return {key: value}
     if key == "properties":
-        return {key: {name: _plain(each, definitions, depth) for name, each in value.items()}}
+        fields = {name: {} if isinstance(each, bool) else each for name, each in value.items()}
+        return {key: {name: _plain(each, definitions, depth) for name, each in fields.items()}}
+    if key == "items" and isinstance(value, bool):
+        return {}
     plain = _plain(value, definitions, depth)
     if key == "allOf":
         return {word: meaning for each in plain for word, meaning in each.items()}

@@ -72,11 +72,13 @@ def play(
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         async with GenericEnvClient(base_url, protocol="v2+json", wait_s=QUEUE_S) as client:
             first = await client.reset(**{"seed": state.metadata.get("seed"), **(options or {})})
-            episode = Episode(client, state.store_as(Outcome))
+            outcome = state.store_as(Outcome)
+            outcome.done, outcome.truncated = first.done, first.truncated
+            episode = Episode(client, outcome)
             state.tools = await episode.tools(moves)
             state.user_prompt.text += f"\n\n{seen(first.observation)}"
             for _ in range(max_turns):
-                if not await _turn(state) or episode.outcome.done:
+                if outcome.done or not await _turn(state):
                     break
         return state
 

@@ -105,7 +105,9 @@ class ACPHarnessAdapter(LaunchedAdapter):
         if self._bridge_url is not None and not _takes_http(told):
             raise HarnessError("it takes no tools over HTTP (agentCapabilities.mcpCapabilities)")
         session = await self._answer(process, "session/new", self._offer())
-        self._session_id = str(session.get("sessionId", ""))
+        if not isinstance(session.get("sessionId"), str):
+            raise HarnessError("it named no session (sessionId)")
+        self._session_id = session["sessionId"]
 
     def _offer(self) -> Json:
         """What a session begins with: where it runs, and how its tools are reached."""
@@ -159,9 +161,10 @@ class ACPHarnessAdapter(LaunchedAdapter):
             message = f"this client has no {said['method']}"
             return {**reply, "error": {"code": NO_SUCH_METHOD, "message": message}}
         wanted = "allow" if self._permits else "reject"
-        options = _object(said.get("params")).get("options") or []
-        chosen = [each for each in options if str(each.get("kind", "")).startswith(wanted)]
-        outcome = {"outcome": "cancelled"}
+        options = _object(said.get("params")).get("options")
+        offered = map(_object, options if isinstance(options, list) else ())
+        chosen = [each for each in offered if str(each.get("kind")).startswith(wanted)]
+        outcome: Json = {"outcome": "cancelled"}
         if chosen:
             outcome = {"outcome": "selected", "optionId": chosen[0].get("optionId")}
         return {**reply, "result": {"outcome": outcome}}

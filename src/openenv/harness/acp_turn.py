@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from openenv.harness.errors import HarnessError
 from openenv.harness.events import HarnessEvent, HarnessEventType
 from openenv.harness.turn import MAX_RESULT_BYTES
 
@@ -12,6 +13,8 @@ Json = dict[str, Any]
 
 _BEGUN = ("in_progress", "completed", "failed")
 _ENDED = ("completed", "failed")
+MAX_CALLS = 1000
+"""How many calls an agent may have begun, or ended, in one turn."""
 
 
 class ACPTurn:
@@ -52,6 +55,8 @@ class ACPTurn:
         """An agent tells of a call piece by piece: one event when it begins, one when it ends."""
         self._said.clear()
         call_id = str(update.get("toolCallId"))
+        if max(len(self._calls), len(self._told)) >= MAX_CALLS:
+            raise HarnessError(f"the agent made more than {MAX_CALLS} calls in one turn")
         call = self._calls.setdefault(call_id, {})
         call |= {name: value for name, value in update.items() if value is not None}
         named = {"call_id": call_id, "tool_name": _name(call)}
@@ -76,8 +81,9 @@ def _name(call: Json) -> str:
 
 def _result(call: Json) -> str:
     """What a call gave: its text, or what there is instead."""
-    blocks = call.get("content")
-    texts = [_text_of(each.get("content")) for each in blocks or () if isinstance(each, dict)]
+    content = call.get("content")
+    blocks = content if isinstance(content, list) else []
+    texts = [_text_of(each.get("content")) for each in blocks if isinstance(each, dict)]
     text = "\n".join(filter(None, texts))
     return (text or json.dumps(call.get("rawOutput")))[:MAX_RESULT_BYTES]
 
