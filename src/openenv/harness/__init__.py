@@ -8,6 +8,8 @@ from openenv._lazy import lazy
 
 if TYPE_CHECKING:
     from openenv.harness.adapter import AgenticHarnessAdapter as AgenticHarnessAdapter
+    from openenv.harness.bridge import HarnessMCPBridge as HarnessMCPBridge
+    from openenv.harness.bridge import build_bridge_server as build_bridge_server
     from openenv.harness.capture.upstream import training_sampling as training_sampling
     from openenv.harness.cli_adapter import CLIHarnessAdapter as CLIHarnessAdapter
     from openenv.harness.collect import CollectRunner as CollectRunner
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from openenv.harness.config import HarnessTransport as HarnessTransport
     from openenv.harness.dataset import build_dataset_readme as build_dataset_readme
     from openenv.harness.dataset import push_to_hf_hub as push_to_hf_hub
+    from openenv.harness.environment import HarnessAction as HarnessAction
+    from openenv.harness.environment import HarnessEnvironment as HarnessEnvironment
     from openenv.harness.errors import HarnessError as HarnessError
     from openenv.harness.errors import HarnessNotRunningError as HarnessNotRunningError
     from openenv.harness.errors import HarnessStartupError as HarnessStartupError
@@ -24,8 +28,11 @@ if TYPE_CHECKING:
     from openenv.harness.events import HarnessEventType as HarnessEventType
     from openenv.harness.events import HarnessResponse as HarnessResponse
     from openenv.harness.events import events_to_metadata as events_to_metadata
+    from openenv.harness.launched import LaunchedAdapter as LaunchedAdapter
     from openenv.harness.model_step import BlockingModelStep as BlockingModelStep
     from openenv.harness.model_step import build_model_step as build_model_step
+    from openenv.harness.over_http import HTTPHarnessAdapter as HTTPHarnessAdapter
+    from openenv.harness.over_mcp import MCPServerHarnessAdapter as MCPServerHarnessAdapter
     from openenv.harness.process import HarnessProcess as HarnessProcess
     from openenv.harness.records import CollectResult as CollectResult
     from openenv.harness.records import EpisodeRecord as EpisodeRecord
@@ -54,6 +61,7 @@ if TYPE_CHECKING:
     from openenv.harness.sessions import ResourceSessionFactory as ResourceSessionFactory
     from openenv.harness.sessions import TraceEntry as TraceEntry
     from openenv.harness.sessions import TrainableSession as TrainableSession
+    from openenv.harness.stdio import StdioHarnessAdapter as StdioHarnessAdapter
     from openenv.harness.step_session import StepEnvSessionAdapter as StepEnvSessionAdapter
     from openenv.harness.tool_session import ToolSessionAdapter as ToolSessionAdapter
     from openenv.harness.tools import resolve_tool_conflicts as resolve_tool_conflicts
@@ -69,12 +77,16 @@ _HOMES = {
     "CollectResult": "openenv.harness.records",
     "CollectRunner": "openenv.harness.collect",
     "EpisodeRecord": "openenv.harness.records",
+    "HTTPHarnessAdapter": "openenv.harness.over_http",
+    "HarnessAction": "openenv.harness.environment",
     "HarnessAdapter": "openenv.harness.white_box",
     "HarnessClientMessage": "openenv.harness.events",
     "HarnessConfig": "openenv.harness.config",
+    "HarnessEnvironment": "openenv.harness.environment",
     "HarnessError": "openenv.harness.errors",
     "HarnessEvent": "openenv.harness.events",
     "HarnessEventType": "openenv.harness.events",
+    "HarnessMCPBridge": "openenv.harness.bridge",
     "HarnessNotRunningError": "openenv.harness.errors",
     "HarnessProcess": "openenv.harness.process",
     "HarnessResponse": "openenv.harness.events",
@@ -83,8 +95,10 @@ _HOMES = {
     "HarnessStartupError": "openenv.harness.errors",
     "HarnessTransport": "openenv.harness.config",
     "HarnessTurnTimeoutError": "openenv.harness.errors",
+    "LaunchedAdapter": "openenv.harness.launched",
     "LoopOwningSession": "openenv.harness.sessions",
     "MCPHarnessAdapter": "openenv.harness.white_box",
+    "MCPServerHarnessAdapter": "openenv.harness.over_mcp",
     "Message": "openenv.harness.results",
     "ModelStep": "openenv.harness.results",
     "ModelStepResult": "openenv.harness.results",
@@ -98,6 +112,7 @@ _HOMES = {
     "RolloutSerializer": "openenv.harness.records",
     "ServedSessions": "openenv.harness.served",
     "SessionMCPBridge": "openenv.harness.session_bridge",
+    "StdioHarnessAdapter": "openenv.harness.stdio",
     "StepEnvSessionAdapter": "openenv.harness.step_session",
     "ToolNotFound": "openenv.harness.rollout_errors",
     "ToolResult": "openenv.harness.results",
@@ -108,6 +123,7 @@ _HOMES = {
     "TrainingTrace": "openenv.harness.training",
     "TrainingTurn": "openenv.harness.training",
     "VerifyResult": "openenv.harness.results",
+    "build_bridge_server": "openenv.harness.bridge",
     "build_dataset_readme": "openenv.harness.dataset",
     "build_harness_rollout_func": "openenv.harness.rollout_func",
     "build_model_step": "openenv.harness.model_step",
