@@ -108,7 +108,6 @@ NAN: Answer = {
     }
 }
 NOT_AN_OBJECT: Answer = {"error": "VALIDATION_ERROR", "faults": [("dict_type",)]}
-UNKNOWN: Answer = {"error": "UNKNOWN_TYPE"}
 NOT_TEXT: Answer = {"error": "INVALID_JSON"}
 RESET_REQUIRED: Answer = {"error": "RESET_REQUIRED"}
 
@@ -140,11 +139,6 @@ DIFFERENCES: dict[str, Difference] = {
     "reward that is NaN": Difference(
         [READY, NAN], "NaN is not 'no reward': it travels as the text that float() reads"
     ),
-    **{
-        name: Difference([UNKNOWN], "this server has no tools, and says so with v1's own code")
-        for name, frames in SCRIPTS.items()
-        if isinstance(frames[0], dict) and frames[0].get("type") == "mcp"
-    },
     "JSON array": Difference([NOT_AN_OBJECT, FRESH], "a bad frame ends no session"),
     "JSON number": Difference([NOT_AN_OBJECT, FRESH], "a bad frame ends no session"),
     "JSON null": Difference([NOT_AN_OBJECT, FRESH], "a bad frame ends no session"),
