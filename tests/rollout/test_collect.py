@@ -15,8 +15,12 @@ from openenv.harness.collection import Collection, Policy
 from openenv.harness.records import EpisodeRecord, RolloutSerializer
 from openenv.project.collection import write
 from openenv.project.errors import ProjectError
+from openenv.testing import Call, Failure, ModelServer, Reply
 from openenv.testing.scripted import ScriptedPolicy
 from tests.serving import Served, serving
+
+OPENAI = ["--provider", "openai", "--model", "m"]
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENENV_LLM_API_KEY")
 
 
 class Move(Action):
@@ -91,7 +95,7 @@ def test_episodes_are_written_with_all_that_happened(server: Served, tmp_path: P
     answer = collect(server, folder, "-n", "3", *config(only="right"))
     assert (answer["num_collected"], answer["avg_reward"], answer["success_rate"]) == (3, 1.0, 1.0)
     first = records(folder)[0]
-    assert first["episode_id"] == "ep-000001"
+    assert first["episode_id"] == "ep-000000"
     assert [m["role"] for m in first["messages"]] == ["user", *["assistant", "user"] * 3]
     assert [json.loads(m["content"]).get("position") for m in first["messages"][::2]] == [
         0,
@@ -134,14 +138,14 @@ def test_a_limit_of_turns_ends_an_episode(server: Served, tmp_path: Path) -> Non
 
 @pytest.mark.expects_error_log
 def test_an_episode_that_fails_is_counted_and_tried_again(server: Served, tmp_path: Path) -> None:
-    answer = collect(server, tmp_path, "-n", "3", *config(only="right", breaks=[2]))
+    answer = collect(server, tmp_path, "-n", "3", *config(only="right", breaks=[1]))
     assert (answer["num_collected"], answer["num_failed"]) == (2, 1)
     again = collect(server, tmp_path, "-n", "3", *config(only="right"))
     assert (again["num_collected"], again["num_skipped"]) == (1, 2)
     assert [record["episode_id"] for record in records(tmp_path)] == [
-        "ep-000001",
-        "ep-000003",
+        "ep-000000",
         "ep-000002",
+        "ep-000001",
     ]
 
 
@@ -220,12 +224,17 @@ def test_episodes_of_another_environment_are_kept_apart(server: Served, tmp_path
     ("arguments", "code", "told"),
     [
         (["--provider", "openai"], 2, "--model"),
-        (["--provider", "openai", "--model", "m"], 1, "not available in this version"),
-        (["--provider", "anthropic", "--model", "m"], 1, "not available in this version"),
+        (["--provider", "openai", "--model", "m"], 2, "OPENAI_API_KEY"),
+        (["--provider", "anthropic", "--model", "m"], 2, "ANTHROPIC_API_KEY"),
+        ([*OPENAI, "--llm-endpoint", "localhost:1"], 2, "--llm-endpoint"),
+        ([*OPENAI, "--llm-endpoint", "http://u:secret@h"], 2, "credentials"),
+        ([*OPENAI, "--llm-port", "8000"], 2, "--llm-endpoint"),
+        ([*OPENAI, "--llm-endpoint", "http://h", "--max-tokens", "0"], 2, "max_tokens"),
+        ([*OPENAI, "--llm-endpoint", "http://h"], 1, "is it the address of a server that runs?"),
         (["--provider", "nobody"], 2, "provider"),
         (["--model", "m"], 2, "--model"),
         (["--temperature", "0.5"], 2, "--temperature"),
-        (["--push-to-hub", "a/b"], 1, "not available in this version"),
+        (["--push-to-hub", "a/b"], 1, "is it the address of a server that runs?"),
         (["--private"], 2, "--push-to-hub"),
         (["--dataset-config", "{"], 2, "JSON"),
         (["--dataset-config", "[1]"], 2, "object"),
@@ -238,12 +247,52 @@ def test_episodes_of_another_environment_are_kept_apart(server: Served, tmp_path
     ids=str,
 )
 def test_what_cannot_be_done_is_told(
-    tmp_path: Path, arguments: list[str], code: int, told: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    code: int,
+    told: str,
 ) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
     place = ["--base-url", "http://127.0.0.1:9", "-o", str(tmp_path / "none")]
     exit_code, words = refused("walk", *place, *arguments)
     assert (exit_code, told in words) == (code, True), words
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_model_plays(
+    server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "of-the-vendor")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "of-the-vendor")
+    monkeypatch.setenv("OPENENV_LLM_API_KEY", "of-this-server")
+    with ModelServer(Reply(calls=[Call("act", {"direction": "right"})])) as llm:
+        played = ("--provider", provider, "--model", "m", "--llm-endpoint", llm.url)
+        answer = collect(server, tmp_path, "-n", "2", "--system-prompt", "Go right.", *played)
+        again = collect(server, tmp_path, "-n", "3", *played)
+    assert (answer["num_collected"], answer["avg_reward"]) == (2, 1.0)
+    assert (again["num_collected"], again["num_skipped"]) == (1, 2)
+    first = records(tmp_path)[0]
+    assert (first["episode_id"], first["reward"], first["task"]) == ("ep-000000", 1.0, "walk")
+    assert [m["role"] for m in first["messages"]] == ["user", *["assistant", "tool"] * 3]
+    assert json.loads((tmp_path / "metadata.json").read_text())["provider"] == provider
+    sent = [json.dumps([dict(request.headers), request.body]) for request in llm.requests]
+    assert all("of-this-server" in request for request in sent)
+    assert not any("of-the-vendor" in request for request in sent)
+    assert "Go right." in sent[0]
+    assert server.active() == 0
+
+
+def test_a_model_that_fails_is_counted(server: Served, tmp_path: Path) -> None:
+    with ModelServer(Failure(401, "no such key")) as llm:
+        answer = collect(
+            server, tmp_path, "-n", "2", *OPENAI, "--llm-endpoint", llm.url, "--keep-losses"
+        )
+    assert (answer["num_failed"], answer["failures"]) == (2, {"ModelRejected": 2})
+    assert answer["avg_reward"] is None
+    assert server.active() == 0
 
 
 def test_a_server_that_goes_away_is_told(tmp_path: Path) -> None:

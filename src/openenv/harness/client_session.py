@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
 
 from openenv.client.results import StepResult
 from openenv.harness.results import Message, VerifyResult
-from openenv.harness.rewards import REWARD, REWARD_ERROR
+from openenv.harness.rewards import REWARD, REWARD_ERROR, STEP_REWARDS
 from openenv.harness.sessions import ResourceSession
 from openenv.protocol.errors import ConfigurationError, Json
 
@@ -63,11 +63,10 @@ class ClientSession(ResourceSession):
         last = self._last
         if self._verdict_of is not None:
             return self._verdict_of(transcript, final_state, last, self._state)
-        failure = self._score.failure
         return VerifyResult(
             env_reward=self._score.reward,
             done=last is not None and last.done,
-            metrics={REWARD_ERROR: failure} if failure else {},
+            metrics={**self._score.failed(), **credit(last)},
             artifacts={"final_state": self._state, "transcript_length": len(transcript)},
         )
 
@@ -121,9 +120,17 @@ class _Score:
 
     def as_metadata(self) -> Json:
         """The same, as a tool's result says it."""
-        if self.failure is None:
-            return {REWARD: self.reward}
-        return {REWARD: None, REWARD_ERROR: self.failure}
+        return {REWARD: self.reward, **self.failed()}
+
+    def failed(self) -> Json:
+        """Why there is no reward, if there should be one."""
+        return {} if self.failure is None else {REWARD_ERROR: self.failure}
+
+
+def credit(last: StepResult[Any] | None) -> Json:
+    """What each step is worth, where the environment says so when an episode ends."""
+    told = (last.metadata or {}).get(STEP_REWARDS) if last is not None else None
+    return {} if told is None else {STEP_REWARDS: told}
 
 
 def reward_error(result: StepResult[Any]) -> str | None:

@@ -9,42 +9,40 @@ from typing import Any
 
 from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
-from openenv.harness.client_session import reward_error
+from openenv.harness.client_session import credit, reward_error
 from openenv.harness.records import CollectResult, EpisodeRecord, RolloutSerializer
 from openenv.harness.rewards import REWARD, REWARD_ERROR
 from openenv.harness.rollout_errors import RewardInvalid
 from openenv.protocol.errors import ConnectFailed, Json, OpenEnvError
-
-STEP_REWARDS = "step_rewards"
-"""What each step is worth: in the metadata of the last observation, in the metrics of a record."""
 
 Policy = Callable[[Json], Json]
 """What to do, by what is seen: both as plain dicts."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collection:
-    """What is to be played.
+class Plan:
+    """What is to be played, whoever plays it.
 
     Attributes:
         base_url: the server.
-        make_policy: the policy of an episode, by its seed.
         num_episodes: how many there are to be in the end.
-        max_turns: the most steps of one episode.
-        prefix: what their names begin with; `-000001` and so on follow.
-        options: what each reset is given beside the seed and the episode's name.
+        max_turns: the most steps or turns of one episode.
+        prefix: what their names begin with; `-000000` and so on follow.
+        options: what each reset is given beside the seed, which is the episode's number, and the
+            episode's name.
         keep_losses: whether episodes with a reward below 0 are written.
         task: what the episodes are about.
+        player: who plays, for the record.
     """
 
     base_url: str
-    make_policy: Callable[[int], Policy]
     num_episodes: int = 10
     max_turns: int = 9
     prefix: str = "ep"
     options: Mapping[str, Any] = field(default_factory=dict)
     keep_losses: bool = False
     task: Any = None
+    player: str = "scripted"
 
     def run(
         self, serializer: RolloutSerializer, told: Callable[[str], None] = lambda line: None
@@ -63,9 +61,30 @@ class Collection:
             ConnectFailed: the server is gone; what was written stays.
             ConfigurationError: the file of records holds something else.
         """
+        raise NotImplementedError
+
+    def keeps(self, record: EpisodeRecord) -> bool:
+        """Whether an episode is written."""
+        return self.keep_losses or record.reward is None or record.reward >= 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collection(Plan):
+    """Episodes that policies play.
+
+    Attributes:
+        make_policy: the policy of an episode, by its seed.
+    """
+
+    make_policy: Callable[[int], Policy]
+
+    def run(
+        self, serializer: RolloutSerializer, told: Callable[[str], None] = lambda line: None
+    ) -> CollectResult:
+        """See `Plan`."""
         result = CollectResult()
         there = serializer.collected_episode_ids()
-        for number in range(1, self.num_episodes + 1):
+        for number in range(self.num_episodes):
             episode_id = f"{self.prefix}-{number:06d}"
             if episode_id in there:
                 result.num_skipped += 1
@@ -94,7 +113,7 @@ class Collection:
             result.failed(unscored)
             told(f"{record.episode_id}: {unscored}")
             return
-        if record.reward is not None and record.reward < 0 and not self.keep_losses:
+        if not self.keeps(record):
             result.num_dropped += 1
             return
         serializer.write_episode(record)
@@ -120,7 +139,7 @@ class Collection:
             reward=_sum([step["result"] for step in trace]),
             done=result.done,
             tool_trace=trace,
-            metrics={"turns": len(trace), "truncated": truncated, **_credit(result)},
+            metrics={"turns": len(trace), "truncated": truncated, **credit(result)},
             task=self.task,
             extra={"seed": seed},
         )
@@ -144,12 +163,6 @@ def _sum(outcomes: list[Json]) -> float | None:
     if not rewards or any(REWARD_ERROR in outcome for outcome in outcomes):
         return None
     return float(sum(rewards))
-
-
-def _credit(last: StepResult[Json]) -> Json:
-    """What each step is worth, where the environment says so when an episode ends."""
-    credit = (last.metadata or {}).get(STEP_REWARDS)
-    return {} if credit is None else {STEP_REWARDS: credit}
 
 
 def _unscored(record: EpisodeRecord) -> RewardInvalid | None:

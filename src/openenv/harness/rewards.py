@@ -10,6 +10,8 @@ from openenv.harness.rollout_errors import RewardError, RewardInvalid, RewardMis
 from openenv.protocol.errors import Json
 
 REWARD, REWARD_ERROR = "reward", "reward_error"
+STEP_REWARDS = "step_rewards"
+"""What each step is worth: in the metadata of the last observation, in the metrics of a record."""
 
 
 def resolve_env_reward(rollout: HarnessRolloutResult, verify: VerifyResult) -> float:

@@ -12,14 +12,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openenv import __version__
-from openenv.harness.collection import Collection
+from openenv.harness.collection import Plan
 from openenv.harness.records import CollectResult, RolloutSerializer
 from openenv.project.errors import ProjectError
 from openenv.protocol.errors import ConnectFailed
 
 
 def write(
-    collection: Collection,
+    collection: Plan,
     output_dir: Path,
     *,
     resume: bool,
@@ -79,7 +79,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def _refuse_others(serializer: RolloutSerializer, collection: Collection) -> None:
+def _refuse_others(serializer: RolloutSerializer, collection: Plan) -> None:
     """Keeps episodes of different environments apart: a record says what was played."""
     try:
         with serializer.results_path.open("rb") as results:
@@ -93,14 +93,14 @@ def _refuse_others(serializer: RolloutSerializer, collection: Collection) -> Non
         )
 
 
-def _metadata(collection: Collection, result: CollectResult) -> dict[str, Any]:
+def _metadata(collection: Plan, result: CollectResult) -> dict[str, Any]:
     server = urlsplit(collection.base_url)
     run = result.to_dict()
     del run["episode_ids"]  # they are in the records
     return {
         "env": collection.task,
         "base_url": server._replace(netloc=server.netloc.rpartition("@")[2]).geturl(),
-        "provider": "scripted",
+        "provider": collection.player,
         "num_episodes": collection.num_episodes,
         "max_turns": collection.max_turns,
         "episode_id_prefix": collection.prefix,

@@ -12,7 +12,8 @@ from openenv.cli.hub_options import AsJson
 from openenv.cli.output import answer, next_steps, say, step
 
 if TYPE_CHECKING:
-    from openenv.harness.collection import Collection
+    from openenv.harness.collection import Plan
+    from openenv.llm import LLMClient
 
 Env = Annotated[
     str, typer.Argument(metavar="ENV", help="What is played, as FAMILY:VARIANT; it is recorded.")
@@ -31,11 +32,16 @@ Resume = Annotated[
 ]
 Provider = Annotated[
     Literal["scripted", "openai", "anthropic"],
-    typer.Option(help="Who plays: actions made up from the schema, or a model (not yet)."),
+    typer.Option(help="Who plays: actions made up from the schema, or a model by its vendor."),
 ]
 Model = Annotated[str | None, typer.Option(help="The model that plays.")]
-LlmEndpoint = Annotated[str | None, typer.Option(help="Where the model is served.")]
-LlmPort = Annotated[int | None, typer.Option(help="Its port.")]
+LlmEndpoint = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the model is served, if not by the vendor: any server that speaks so."
+    ),
+]
+LlmPort = Annotated[int | None, typer.Option(help="Its port, if the endpoint has none.")]
 Temperature = Annotated[float | None, typer.Option(help="How freely the model chooses (0.2).")]
 MaxTokens = Annotated[int | None, typer.Option(help="The most tokens of one answer (200).")]
 SystemPrompt = Annotated[str | None, typer.Option(help="What the model is told first.")]
@@ -43,7 +49,8 @@ KeepLosses = Annotated[
     bool, typer.Option("--keep-losses", help="Keep episodes with a reward below 0.")
 ]
 PushToHub = Annotated[
-    str | None, typer.Option("--push-to-hub", "-H", help="A data set to push to (not yet).")
+    str | None,
+    typer.Option("--push-to-hub", "-H", help="OWNER/NAME of a data set to upload to."),
 ]
 Private = Annotated[bool, typer.Option("--private", help="Make that data set private.")]
 CommitMessage = Annotated[str | None, typer.Option(help="What the push is about.")]
@@ -75,47 +82,47 @@ def collect(
     as_json: AsJson = False,
 ) -> None:
     """Play episodes on a server and write them to results.jsonl, as they end."""
-    of_a_model = (model, llm_endpoint, llm_port, temperature, max_tokens, system_prompt)
-    _refuse_models(provider, model, of_a_model)
-    _refuse_the_hub(push_to_hub, private, commit_message)
-    collection = _collection(
-        base_url,
-        num_episodes=num_episodes,
-        max_turns=max_turns,
-        prefix=episode_id_prefix,
-        keep_losses=keep_losses,
-        options=_options(dataset_config),
-        task=env,
-    )
-    _run(collection, output_dir, resume, as_json)
-
-
-def _refuse_models(provider: str, model: str | None, of_a_model: tuple[object, ...]) -> None:
-    from openenv.project.errors import ProjectError, UsageProblem
-
+    _refuse_options_of_a_push(push_to_hub, private, commit_message)
+    wanted: dict[str, Any] = {
+        "base_url": _address(base_url),
+        "num_episodes": num_episodes,
+        "max_turns": max_turns,
+        "prefix": episode_id_prefix,
+        "keep_losses": keep_losses,
+        "options": _options(dataset_config),
+        "task": env,
+        "player": provider,
+    }
     if provider == "scripted":
-        if any(value is not None for value in of_a_model):
-            raise UsageProblem(
-                "--model, --llm-endpoint, --llm-port, --temperature, --max-tokens and "
-                "--system-prompt are of a model, and --provider scripted has none; leave them out"
-            )
-        return
-    if model is None:
-        raise UsageProblem(f"--provider {provider} needs --model")
-    raise ProjectError(
-        f"--provider {provider} is not available in this version; --provider scripted is"
-    )
-
-
-def _refuse_the_hub(push_to_hub: str | None, private: bool, commit_message: str | None) -> None:
-    from openenv.project.errors import ProjectError, UsageProblem
-
-    if push_to_hub is not None:
-        raise ProjectError(
-            "--push-to-hub is not available in this version; upload the folder with "
-            f"`hf upload {push_to_hub} DIR --repo-type dataset`"
+        _refuse_options_of_a_model(
+            model, llm_endpoint, llm_port, temperature, max_tokens, system_prompt
         )
-    if private or commit_message is not None:
+        plan = _scripted(wanted)
+    else:
+        client = _client(provider, model, llm_endpoint, llm_port, temperature, max_tokens)
+        plan = _played(wanted, client, system_prompt)
+    answered = _run(plan, output_dir, resume)
+    if push_to_hub is not None:
+        answered["dataset"] = _push(output_dir, push_to_hub, private, commit_message)
+    _tell(answered, as_json)
+
+
+def _refuse_options_of_a_model(*options: object) -> None:
+    from openenv.project.errors import UsageProblem
+
+    if any(value is not None for value in options):
+        raise UsageProblem(
+            "--model, --llm-endpoint, --llm-port, --temperature, --max-tokens and "
+            "--system-prompt are of a model, and --provider scripted has none; leave them out"
+        )
+
+
+def _refuse_options_of_a_push(
+    push_to_hub: str | None, private: bool, commit_message: str | None
+) -> None:
+    from openenv.project.errors import UsageProblem
+
+    if push_to_hub is None and (private or commit_message is not None):
         raise UsageProblem("--private and --commit-message go with --push-to-hub")
 
 
@@ -134,22 +141,24 @@ def _options(dataset_config: str | None) -> dict[str, Any]:
     return options
 
 
-def _collection(base_url: str, **wanted: Any) -> Collection:
-    """The episodes, played by actions made up from the server's own schema."""
-    from openenv.client.endpoint import UNAUTHORIZED_STATUS
-    from openenv.harness.collection import Collection
-    from openenv.project.errors import ProjectError, UsageProblem
+def _address(base_url: str) -> str:
+    from openenv.project.errors import UsageProblem
     from openenv.protocol.errors import ConfigurationError
-    from openenv.settings import client_headers
-    from openenv.testing.samples import NoSample
-    from openenv.testing.scripted import ScriptedPolicy
     from openenv.validation.target import Target
-    from openenv.validation.web import Site
 
     try:
-        base_url = Target.at_url(base_url).place
+        return Target.at_url(base_url).place
     except ConfigurationError as error:
         raise UsageProblem(f"--base-url: {error}") from error
+
+
+def _action_schema(base_url: str) -> dict[str, Any]:
+    """What the server says an action is: a server that does not is none to play on."""
+    from openenv.client.endpoint import UNAUTHORIZED_STATUS
+    from openenv.project.errors import ProjectError
+    from openenv.settings import client_headers
+    from openenv.validation.web import Site
+
     schema = Site(base_url, headers=client_headers(None)).get("/schema")
     action = schema.field("action")
     if schema.status == UNAUTHORIZED_STATUS:
@@ -160,20 +169,88 @@ def _collection(base_url: str, **wanted: Any) -> Collection:
             f"({schema.problem or f'status {schema.status}'}); is it the address of a server that "
             "runs?"
         )
+    return action
+
+
+def _scripted(wanted: dict[str, Any]) -> Plan:
+    """The episodes, played by actions made up from the server's own schema."""
+    from openenv.harness.collection import Collection
+    from openenv.project.errors import ProjectError
+    from openenv.testing.samples import NoSample
+    from openenv.testing.scripted import ScriptedPolicy
+
+    action = _action_schema(wanted["base_url"])
     try:
         ScriptedPolicy(action)
     except NoSample as error:
         raise ProjectError(f"no action can be made up for this environment: {error}") from error
-    return Collection(
-        base_url=base_url, make_policy=lambda seed: ScriptedPolicy(action, seed), **wanted
-    )
+    return Collection(make_policy=lambda seed: ScriptedPolicy(action, seed), **wanted)
 
 
-def _run(collection: Collection, output_dir: Path, resume: bool, as_json: bool) -> None:
+def _played(wanted: dict[str, Any], client: LLMClient, system_prompt: str | None) -> Plan:
+    """The episodes, played by a model."""
+    from openenv.harness.model_collection import SYSTEM_PROMPT, ModelCollection
+
+    _action_schema(wanted["base_url"])
+    prompt = SYSTEM_PROMPT if system_prompt is None else system_prompt
+    return ModelCollection(client=client, system_prompt=prompt, **wanted)
+
+
+def _client(
+    provider: str,
+    model: str | None,
+    endpoint: str | None,
+    port: int | None,
+    temperature: float | None,
+    max_tokens: int | None,
+) -> LLMClient:
+    """The model's client. A vendor's key goes to the vendor alone."""
+    from openenv.llm import AnthropicClient, OpenAIClient, create_llm_client
+    from openenv.project.errors import UsageProblem
+    from openenv.protocol.errors import ConfigurationError
+    from openenv.settings import tool_environ
+
+    if model is None:
+        raise UsageProblem(f"--provider {provider} needs --model")
+    if endpoint is None and port is not None:
+        raise UsageProblem("--llm-port goes with --llm-endpoint")
+    sampling: Any = {
+        "temperature": 0.2 if temperature is None else temperature,
+        "max_tokens": 200 if max_tokens is None else max_tokens,
+    }
+    key = tool_environ().get("OPENENV_LLM_API_KEY")
+    vendors_key = f"{provider.upper()}_API_KEY"
+    if endpoint is None:
+        key = key or tool_environ().get(vendors_key)
+        if not key:
+            raise UsageProblem(
+                f"there is no key for {provider}: set {vendors_key}, or --llm-endpoint to a "
+                "server of your own"
+            )
+    try:
+        if endpoint is None:
+            return create_llm_client(provider, model, str(key), **sampling)
+        served = OpenAIClient if provider == "openai" else AnthropicClient
+        return served(endpoint, port, model, key, **sampling)
+    except ConfigurationError as error:
+        raise UsageProblem(f"--llm-endpoint, --temperature, --max-tokens: {error}") from error
+
+
+def _run(plan: Plan, output_dir: Path, resume: bool) -> dict[str, Any]:
     from openenv.project.collection import write
 
-    with step(f"Playing {collection.num_episodes} episodes on {collection.base_url}"):
-        answered = write(collection, output_dir, resume=resume, told=say)
+    with step(f"Playing {plan.num_episodes} episodes on {plan.base_url}"):
+        return write(plan, output_dir, resume=resume, told=say)
+
+
+def _push(output_dir: Path, repo_id: str, private: bool, message: str | None) -> str:
+    from openenv.harness.dataset import push_to_hf_hub
+
+    with step(f"Uploading to {repo_id}"):
+        return push_to_hf_hub(output_dir, repo_id, private=private, commit_message=message)
+
+
+def _tell(answered: dict[str, Any], as_json: bool) -> None:
     unscored = answered["num_unscored"]
     lines = [
         f"{answered['num_collected']} episodes written to {answered['results']}, "
@@ -185,5 +262,7 @@ def _run(collection: Collection, output_dir: Path, resume: bool, as_json: bool) 
         lines.append(
             f"mean reward {answered['avg_reward']:.3f}, success rate {answered['success_rate']:.0%}"
         )
+    if "dataset" in answered:
+        lines.append(f"uploaded to {answered['dataset']}")
     answer(answered, as_json, lines)
     next_steps(f"head -n 1 {answered['results']}")
