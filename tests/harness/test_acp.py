@@ -22,6 +22,11 @@ pytest.importorskip("mcp", reason="the SDK of MCP is not installed")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are seen by /proc")
 
 AGENT = [sys.executable, str(Path(__file__).parent / "acp/agent.py")]
+TURNS = [
+    *(("stray", "I stray."), ("stray", "I stray.")),  # what is no message of the protocol's
+    ("read", "I read. -32601"),  # it reads no files through us
+    ("ask", "I ask. yes"),
+]
 
 
 class Sums(HarnessEnvironment):
@@ -76,26 +81,19 @@ async def test_a_turn_with_a_call_of_a_tool() -> None:
         assert told.done is False
 
 
-async def test_a_second_turn_is_in_the_same_session() -> None:
+async def test_turns_in_one_session() -> None:
     async with world() as around:
         await around.reset_async()
-        assert (await turn(around, "stray")).metadata["response"] == "I stray."
-        told = await turn(around, "stray")
-        assert told.metadata["response"] == "I stray."
-        assert told.metadata["turn_number"] == 2
+        for number, (order, answer) in enumerate(TURNS, 1):
+            told = await turn(around, order)
+            assert told.metadata["response"] == answer
+            assert told.metadata["turn_number"] == number
 
 
-@pytest.mark.parametrize(("permits", "answer"), [(True, "yes"), (False, "no")])
-async def test_permission(permits: bool, answer: str) -> None:
-    async with world(permits=permits) as around:
+async def test_an_agent_that_is_permitted_nothing() -> None:
+    async with world(permits=False) as around:
         await around.reset_async()
-        assert (await turn(around, "ask")).metadata["response"] == f"I ask. {answer}"
-
-
-async def test_it_reads_no_files_through_us() -> None:
-    async with world() as around:
-        await around.reset_async()
-        assert (await turn(around, "read")).metadata["response"] == "I read. -32601"
+        assert (await turn(around, "ask")).metadata["response"] == "I ask. no"
 
 
 async def test_a_turn_that_the_agent_refuses() -> None:

@@ -11,9 +11,6 @@ from typing import Any
 
 import acp
 from acp import schema
-from mcp import ClientSession
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 
 
 class Agent:
@@ -53,6 +50,10 @@ class Agent:
         await self._tell(session_id, acp.start_tool_call("c1", "add", status="pending"))
         begun = acp.update_tool_call("c1", status="in_progress", raw_input=numbers)
         await self._tell(session_id, begun)
+        from mcp import ClientSession  # not by those that need none: it takes a while
+        from mcp.client.streamable_http import streamable_http_client
+        from mcp.shared._httpx_utils import create_mcp_http_client
+
         headers = {header.name: header.value for header in self._server.headers}
         async with (
             create_mcp_http_client(headers=headers) as http,
