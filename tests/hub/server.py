@@ -76,9 +76,9 @@ class _Connection(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def fake_hub() -> Iterator[FakeHub]:
-    """A Hub that runs until the block ends."""
-    hub = FakeHub()
+def fake_hub(hub: FakeHub | None = None) -> Iterator[FakeHub]:
+    """A Hub that runs until the block ends; one that is new by default."""
+    hub = hub or FakeHub()
     connection = type("Connection", (_Connection,), {"hub": hub})
     with ThreadingHTTPServer(("127.0.0.1", 0), connection) as server:
         server.daemon_threads = False  # so that its end waits for every connection's

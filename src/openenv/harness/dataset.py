@@ -6,9 +6,13 @@ from pathlib import Path
 
 from openenv.env.extras import needs
 from openenv.harness.records import METADATA_FILENAME, RESULTS_FILENAME, RolloutSerializer
-from openenv.protocol.errors import ConfigurationError
+from openenv.protocol.errors import ConfigurationError, OpenEnvError
 
 README_FILENAME = "README.md"
+
+
+class UploadFailed(OpenEnvError, RuntimeError):
+    """A collection could not be uploaded."""
 
 
 def build_dataset_readme(output_dir: str | Path) -> str:
@@ -43,7 +47,8 @@ def push_to_hf_hub(
 
     Raises:
         ConfigurationError: there are no episodes, or the folder holds something else.
-        ImportError: the extra `hub` is not installed.
+        UploadFailed: the hub refused, or is out of reach.
+        MissingPackage: the extra `hub` is not installed (also ImportError).
     """
     folder = Path(output_dir)
     if not RolloutSerializer(folder).collected_episode_ids():
@@ -52,14 +57,20 @@ def push_to_hf_hub(
         from huggingface_hub import HfApi
     (folder / README_FILENAME).write_text(build_dataset_readme(folder), encoding="utf-8")
     hub = HfApi(token=token)
-    made = hub.create_repo(repo_id, repo_type="dataset", private=private, exist_ok=True)
-    hub.upload_folder(
-        folder_path=folder,
-        repo_id=made.repo_id,
-        repo_type="dataset",
-        allow_patterns=[RESULTS_FILENAME, METADATA_FILENAME, README_FILENAME],
-        commit_message=commit_message or "Episodes collected with OpenEnv",
-    )
+    try:
+        made = hub.create_repo(repo_id, repo_type="dataset", private=private, exist_ok=True)
+        hub.upload_folder(
+            folder_path=folder,
+            repo_id=made.repo_id,
+            repo_type="dataset",
+            allow_patterns=[RESULTS_FILENAME, METADATA_FILENAME, README_FILENAME],
+            commit_message=commit_message or "Episodes collected with OpenEnv",
+        )
+    except Exception as error:
+        raise UploadFailed(
+            f"{folder} could not be uploaded to {repo_id}: {type(error).__name__}: {error}; what "
+            "was collected is still there"
+        ) from error
     return str(made)
 
 
