@@ -117,7 +117,7 @@ def test_the_peers_tools_as_steps(peer_shop: str) -> None:
 def test_a_client_that_is_dropped_leaves_no_session_on_the_peer(peer_shop: str) -> None:
     """Ours holds no session over HTTP, which would outlive it."""
     client = MCPToolClient(base_url=peer_shop)
-    assert client.call_tool("buy") == 1
+    client.call_tool("buy")
     del client
     assert made("sync", peer_shop, "listing")["has"] == [True, False]
 
