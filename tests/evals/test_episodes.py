@@ -8,10 +8,15 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="Inspect is not installed (the extra inspect)")
 
+from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
+from inspect_ai.agent import react
+from inspect_ai.dataset import Sample
 from inspect_ai.event import ToolEvent
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import ChatMessage
+from inspect_ai.scorer import includes
+from inspect_ai.tool import mcp_server_http
 
 from blackjack_env import BlackJackAction, BlackJackEnv
 from blackjack_env.server.blackjack_environment import BlackJackEnvironment
@@ -255,3 +260,22 @@ def test_more_samples_than_sessions() -> None:
         log = evaluated(saying("a", "bye"), address(server), seeds=5)
     assert log.status == "success"
     assert metrics(log)["mean"] == 4.0
+
+
+def test_an_agent_of_inspects_own_has_the_tools_over_mcp() -> None:
+    pytest.importorskip("mcp", reason="the SDK of MCP is not installed")
+    with serving(Sums) as server:
+        tools = mcp_server_http(url=f"{address(server)}/mcp", name="sums")
+        task = Task(
+            dataset=[Sample(input="1 + 41?", target="42")],
+            solver=react(tools=[tools]),
+            scorer=includes(),
+        )
+        model = doing(("add", {"a": 1, "b": 41}), ("submit", {"answer": "42"}))
+        (log,) = inspect_eval(task, model=model, log_dir="logs", display="none")
+        assert server.active() == 0
+    assert log.samples is not None
+    events = [event for event in log.samples[0].events if isinstance(event, ToolEvent)]
+    assert (events[0].function, events[0].error) == ("add", None)
+    assert "42" in str(events[0].result)
+    assert metrics(log)["accuracy"] == 1.0

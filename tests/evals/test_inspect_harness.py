@@ -1,5 +1,6 @@
 """InspectAIHarness: real evaluations, and a stand-in of Inspect's for what it seldom does."""
 
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -7,9 +8,16 @@ from typing import Any
 
 import pytest
 
-from openenv.core.evals import EvalConfig, EvalHarness, EvalResult, InspectAIHarness
 from openenv.env.extras import MissingPackage
-from openenv.evals.models import EvalFailed, SampleCounts, Scores
+from openenv.evals import (
+    EvalConfig,
+    EvalFailed,
+    EvalHarness,
+    EvalResult,
+    InspectAIHarness,
+    SampleCounts,
+    Scores,
+)
 from openenv.protocol.errors import ConfigurationError, OpenEnvError
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Inspect's own, as in test_episodes
@@ -142,6 +150,12 @@ def test_inspect_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ImportError, match=r"openenv-core\[inspect\]") as missing:
         InspectAIHarness().run("0.3", {}, "data", {"model": "m"})
     assert isinstance(missing.value, MissingPackage)
+
+
+def test_inspect_is_loaded_by_a_run_alone() -> None:
+    code = "import sys, openenv.core.evals; print('inspect_ai' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 class Dice(EvalHarness):
