@@ -10,36 +10,11 @@ from fastmcp import Client, FastMCP
 from fastmcp.server import create_proxy
 
 from openenv import CallToolAction, ListToolsAction, Observation, tool
-from openenv.core.env_server.mcp_environment import MCPEnvironment, get_server_tools
+from openenv.core.env_server.mcp_environment import get_server_tools
 from openenv.env.tool_models import CallToolObservation, ToolErrorType
 from openenv.protocol.errors import ConfigurationError, InvalidRequest
 from tests.serving import serving
-from tests.tools.worlds import Decorated, Served, server_of_tools
-
-
-class Plain(MCPEnvironment):
-    """Nothing but a server's tools."""
-
-    def __init__(self, server: Any = None) -> None:
-        super().__init__(server or server_of_tools())
-
-    def reset(self, **kwargs: Any) -> Observation:
-        return Observation()
-
-
-class Counting(Plain):
-    """Its own step sees every call, as in packages that count steps."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[str] = []
-
-    def step(self, action: Any, timeout_s: float | None = None, **kwargs: Any) -> Any:
-        self.seen.append(type(action).__name__)
-        return super().step(action, timeout_s=timeout_s, **kwargs)
-
-    def _step_impl(self, action: Any, timeout_s: float | None = None, **kwargs: Any) -> Observation:
-        return Observation(metadata={"own": True})
+from tests.tools.worlds import Counting, Decorated, Plain, Served, server_of_tools
 
 
 class Mixed(Plain):

@@ -9,7 +9,7 @@ from openenv.env.environment import HostKind
 from openenv.runtime.limits import Limits
 from tests.serving import Served as Server
 from tests.serving import serving
-from tests.tools.worlds import Decorated, Served
+from tests.tools.worlds import Counting, Decorated, Served
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -68,6 +68,14 @@ def test_a_call_that_was_given_up_before_it_began_never_begins(episode: Episode)
     given_up = episode.call("increment", timeout_s=0.2)
     counted = episode.call("increment")["result"]["data"]
     assert counted == (1 if given_up["error"] else 2)
+
+
+def test_a_step_of_the_authors_own_that_waits_for_a_tool_is_interrupted() -> None:
+    with serving(Counting) as served:
+        episode = Episode(served, "counting")
+        seen = episode.call("wait", seconds=1000, timeout_s=IMPATIENT_S)
+        assert seen["error"]["error_type"] == "timeout"
+        assert episode.call("increment")["result"]["data"] == 1
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -257,3 +257,28 @@ class Served(MCPEnvironment):
 
     def reset(self, seed: int | None = None, episode_id: str | None = None) -> Observation:
         return Observation()
+
+
+class Plain(MCPEnvironment):
+    """Nothing but a server's tools."""
+
+    def __init__(self, server: Any = None) -> None:
+        super().__init__(server or server_of_tools())
+
+    def reset(self, **kwargs: Any) -> Observation:
+        return Observation()
+
+
+class Counting(Plain):
+    """Its own step sees every call, as in packages that count steps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def step(self, action: Any, timeout_s: float | None = None, **kwargs: Any) -> Any:
+        self.seen.append(type(action).__name__)
+        return super().step(action, timeout_s=timeout_s, **kwargs)
+
+    def _step_impl(self, action: Any, timeout_s: float | None = None, **kwargs: Any) -> Observation:
+        return Observation(metadata={"own": True})

@@ -87,6 +87,8 @@ class MCPEnvironment(Environment[ActT, ObsT, StateT]):
         cls.STEPS_TOOL_CALLS = any(
             name in vars(each) for each in own for name in ("step", "step_async")
         )
+        if _own_step_is_blocking(cls):
+            cls.step_async = Environment.step_async  # type: ignore[method-assign]
         with suppress(ImportError):  # by now, for the processes that will be forked from this one
             import_module("openenv.env.fastmcp_tools")
 
@@ -139,11 +141,7 @@ class MCPEnvironment(Environment[ActT, ObsT, StateT]):
         return self._step_impl(action, timeout_s=timeout_s, **kwargs)
 
     async def step_async(self, action: Any, timeout_s: float | None = None, **kwargs: Any) -> Any:
-        """`step` where it is awaited. A subclass's own `step` is called, unless it has both."""
-        if _own_step_is_blocking(type(self)):
-            return self.step(
-                action, **({} if timeout_s is None else {"timeout_s": timeout_s}), **kwargs
-            )
+        """`step` where it is awaited. A subclass that has only a `step` is no async one."""
         if isinstance(action, ListToolsAction):
             return await self._async_handle_list_tools()
         if isinstance(action, CallToolAction):
