@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from openenv.harness.events import HarnessResponse as HarnessResponse
     from openenv.harness.events import events_to_metadata as events_to_metadata
     from openenv.harness.launched import LaunchedAdapter as LaunchedAdapter
+    from openenv.harness.folder_lock import FolderBusy as FolderBusy
     from openenv.harness.model_step import BlockingModelStep as BlockingModelStep
     from openenv.harness.model_step import build_model_step as build_model_step
     from openenv.harness.over_http import HTTPHarnessAdapter as HTTPHarnessAdapter
@@ -78,6 +79,7 @@ _HOMES = {
     "CollectRunner": "openenv.harness.collect",
     "EpisodeRecord": "openenv.harness.records",
     "HTTPHarnessAdapter": "openenv.harness.over_http",
+    "FolderBusy": "openenv.harness.folder_lock",
     "HarnessAction": "openenv.harness.environment",
     "HarnessAdapter": "openenv.harness.white_box",
     "HarnessClientMessage": "openenv.harness.events",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -79,28 +79,37 @@ class CollectRunner:
             ConnectFailed: the server is gone; what was written stays.
             ConfigurationError: there are no tasks to play, or the file of records holds something
                 else.
+            FolderBusy: another run writes to the folder.
         """
+        if num_episodes < 0:
+            raise ConfigurationError(f"num_episodes must be a number from 0, got {num_episodes}")
         self._read_tasks(num_episodes)
+        result = CollectResult()
+        with self._serializer.alone():
+            for episode in self._missing(num_episodes, episode_id_prefix, resume, result):
+                record = self._attempt(episode, model_step, result)
+                if isinstance(record, Exception):
+                    told(f"{episode.episode_id} failed: {type(record).__name__}: {record}")
+                elif should_keep is None or should_keep(record):
+                    self._serializer.write_episode(record)
+                    result.collected(record)
+                else:
+                    result.num_dropped += 1
+        return result
+
+    def _missing(
+        self, num_episodes: int, prefix: str, resume: bool, result: CollectResult
+    ) -> Iterator[_Episode]:
+        """The episodes that are not there yet; the others are counted."""
         if not resume:
             self._serializer.set_aside()
         there = self._serializer.collected_episode_ids()
-        result = CollectResult()
         for number in range(num_episodes):
-            episode_id = f"{episode_id_prefix}-{number:06d}"
+            episode_id = f"{prefix}-{number:06d}"
             if episode_id in there:
                 result.num_skipped += 1
-                continue
-            episode = _Episode(episode_id, number, self._task(number))
-            record = self._attempt(episode, model_step, result)
-            if isinstance(record, Exception):
-                told(f"{episode_id} failed: {type(record).__name__}: {record}")
-                continue
-            if should_keep is None or should_keep(record):
-                self._serializer.write_episode(record)
-                result.collected(record)
             else:
-                result.num_dropped += 1
-        return result
+                yield _Episode(episode_id, number, self._task(number))
 
     def _attempt(
         self, episode: _Episode, model_step: ModelStep | None, result: CollectResult

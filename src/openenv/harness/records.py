@@ -6,7 +6,8 @@ import errno
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from pydantic_core import to_jsonable_python
 from typing_extensions import Self
 
+from openenv.harness.folder_lock import alone_in
 from openenv.harness.rewards import resolve_env_reward
 from openenv.harness.rollout_errors import RewardInvalid, RewardMissing
 from openenv.protocol.errors import ConfigurationError, Json
@@ -108,6 +110,7 @@ class RolloutSerializer:
     def __init__(self, output_dir: str | Path) -> None:
         self.output_dir = Path(output_dir)
         self._whole: set[Path] = set()
+        self._is_alone = False
 
     @property
     def results_path(self) -> Path:
@@ -123,6 +126,23 @@ class RolloutSerializer:
     def metadata_path(self) -> Path:
         """What is known of the collection as a whole."""
         return self.output_dir / METADATA_FILENAME
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keeps other runs out of the folder, which would write every episode a second time.
+
+        Raises:
+            FolderBusy: there is another run.
+        """
+        if self._is_alone:
+            yield
+            return
+        with alone_in(self.output_dir):
+            self._is_alone = True
+            try:
+                yield
+            finally:
+                self._is_alone = False
 
     def collected_episode_ids(self) -> set[str]:
         """The episodes that are there. A last line that was cut off in writing is taken away.

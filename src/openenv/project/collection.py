@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from urllib.parse import urlsplit
 
 from openenv import __version__
 from openenv.harness.collection import Plan
+from openenv.harness.folder_lock import FolderBusy
 from openenv.harness.records import CollectResult, RolloutSerializer
 from openenv.project.errors import ProjectError
 from openenv.protocol.errors import ConnectFailed
@@ -40,12 +39,14 @@ def write(
     """
     serializer = RolloutSerializer(output_dir)
     try:
-        with _alone_in(output_dir):
+        with serializer.alone():
             if not resume and (aside := serializer.set_aside()):
                 told(f"what was there is in {aside} now")
             _refuse_others(serializer, collection)
             result = collection.run(serializer, told)
             serializer.write_metadata(_metadata(collection, result))
+    except FolderBusy as error:
+        raise ProjectError(f"{error} with --output-dir") from error
     except ConnectFailed as error:
         raise ProjectError(
             f"{error}; what was played is in {serializer.results_path}: run the same command again "
@@ -57,26 +58,6 @@ def write(
             "folder with --output-dir"
         ) from error
     return {"results": str(serializer.results_path), **result.to_dict()}
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Keeps a second run out of the folder, which would write every episode a second time."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ProjectError(
-                f"another run writes to {folder}; wait until it is done, or give another folder "
-                "with --output-dir"
-            ) from error
-        yield
 
 
 def _refuse_others(serializer: RolloutSerializer, collection: Plan) -> None:

@@ -16,6 +16,7 @@ from openenv.harness import (
     CollectResult,
     CollectRunner,
     EpisodeRecord,
+    FolderBusy,
     HarnessRolloutResult,
     HarnessRunLimits,
     MCPHarnessAdapter,
@@ -204,6 +205,21 @@ def test_no_session_is_left_when_a_run_is_interrupted(
     with pytest.raises(KeyboardInterrupt):
         runner(url, tmp_path).run(model_step=model, num_episodes=3)
     assert game.active() == 0
+
+
+def test_a_second_run_is_kept_out(url: str, tmp_path: Path) -> None:
+    def model(messages: Any, tools: Any, sampling: Any) -> Any:
+        with pytest.raises(FolderBusy, match="another run writes"):
+            collect(url, tmp_path)
+        return turn(("guess", {"n": 0}))
+
+    assert runner(url, tmp_path).run(model_step=model, num_episodes=1).num_collected == 1
+    assert collect(url, tmp_path, 2).num_collected == 1
+
+
+def test_fewer_than_no_episodes_are_refused(url: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="num_episodes"):
+        collect(url, tmp_path, -1)
 
 
 COLLECTS = """
