@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from openenv.env.environment import Environment, HostKind
 from openenv.env.models import Observation
 from openenv.env.tool_models import CallToolAction, CallToolObservation, Tool
-from openenv.env.toolbox import Toolbox
 from openenv.env.tools import ToolContext
 from openenv.harness.errors import HarnessStartupError
 from openenv.harness.offered import OfferedTools
@@ -50,8 +49,8 @@ class HarnessMCPBridge:
         token: str | None = None,
         tool_timeout_s: float | None = None,
     ) -> None:
-        is_ready = isinstance(mcp_server, OfferedTools)
-        self._tools: OfferedTools = mcp_server if is_ready else build_bridge_server(mcp_server, {})
+        self._mcp_server = mcp_server
+        self._tools: OfferedTools | None = None
         self._host = host
         self._limits = _limits(tool_timeout_s)
         self._server: Server | None = None
@@ -89,6 +88,9 @@ class HarnessMCPBridge:
             self._stop(timeout_s)
 
     def _serve(self, timeout_s: float) -> str:
+        given = self._mcp_server
+        is_ready = isinstance(given, OfferedTools)
+        self._tools = given if is_ready else build_bridge_server(given, {})
         app = create_app(
             partial(_Offering, self._tools),
             env_name="environment",
@@ -114,6 +116,9 @@ class HarnessMCPBridge:
         if server is not None and thread is not None:
             server.should_exit = server.force_exit = True
             thread.join(timeout_s)
+        tools, self._tools = self._tools, None
+        if tools is not None:
+            tools.close()
 
 
 def build_bridge_server(mcp_server: Any, renames: Mapping[str, str]) -> OfferedTools:
@@ -124,7 +129,10 @@ def build_bridge_server(mcp_server: Any, renames: Mapping[str, str]) -> OfferedT
             that has `list_tools()` and `call_tool(name, arguments)`.
         renames: the names that the agent is to know, by the tools' own; the others stay.
     """
-    return OfferedTools(Toolbox(tools_in(mcp_server)), renames)
+    source = tools_in(mcp_server)
+    if source is mcp_server:
+        return OfferedTools(source, renames)
+    return OfferedTools(source, renames, farewell=source.close)
 
 
 def tools_in(mcp_server: Any) -> Any:

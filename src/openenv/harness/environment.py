@@ -24,7 +24,7 @@ from openenv.harness.errors import (
     HarnessStartupError,
     HarnessTurnTimeoutError,
 )
-from openenv.harness.offered import OfferedTools, OneThread, settled
+from openenv.harness.offered import OfferedTools, settled
 from openenv.harness.tools import resolve_tool_conflicts
 from openenv.harness.turn import Turn
 from openenv.protocol.errors import InvalidRequest
@@ -79,7 +79,6 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         self._source = None if mcp is None else tools_in(mcp)
         self._offered: OfferedTools | None = None
         self._bridge: HarnessMCPBridge | None = None
-        self._thread: OneThread | None = None
         self._own_directory: str | None = None
         self._ending: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
@@ -98,7 +97,8 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         """Calls a tool of `mcp`."""
         if self._source is None:
             raise ToolFailure(f"unknown tool {name!r}", ToolErrorType.TOOL_NOT_FOUND)
-        toolbox = Toolbox(self._source, self._of_mode, self._thread)
+        offload = None if self._offered is None else self._offered.offload
+        toolbox = Toolbox(self._source, self._of_mode, offload)
         called: CallToolObservation = await settled(toolbox.call_tool(name, arguments, context))
         return called
 
@@ -258,15 +258,13 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
 
     async def _offer(self) -> list[Tool]:
         """Readies the tools for the agent; what it is to be told of each."""
-        self._thread = OneThread()
-        toolbox = Toolbox(self, self._of_mode, self._thread)
-        own = await settled(toolbox.list_tools())
+        own = await settled(Toolbox(self, self._of_mode).list_tools())
         tools = resolve_tool_conflicts(own, self.adapter.BUILTIN_TOOL_NAMES)
         renames = {old.name: new.name for old, new in zip(own, tools, strict=True)}
         renames = {old: new for old, new in renames.items() if old != new}
-        self._offered = OfferedTools(toolbox, renames, self._saw)
-        self._offered.is_turn = False
-        self._bridge = HarnessMCPBridge(self._offered)
+        self._offered = offered = OfferedTools(self, renames, self._saw, mode=self._of_mode)
+        offered.is_turn = False
+        self._bridge = HarnessMCPBridge(offered)
         return tools
 
     def _saw(self, *call: Any) -> None:
@@ -308,11 +306,8 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
 
     async def _give_up(self) -> None:
         bridge, self._bridge = self._bridge, None
-        thread, self._thread = self._thread, None
         directory, self._own_directory = self._own_directory, None
         self._offered = None
-        if thread is not None:
-            thread.stop()
         if bridge is not None:
             await asyncio.to_thread(bridge.stop)
         if directory is not None:

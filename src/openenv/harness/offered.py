@@ -10,7 +10,7 @@ from typing import Any
 
 from openenv.env.tool_models import CallToolObservation, Tool, ToolErrorType
 from openenv.env.toolbox import Toolbox
-from openenv.env.tools import ToolContext, ToolFailure
+from openenv.env.tools import ToolContext, ToolFailure, ToolMode
 from openenv.runtime.host import Worker
 
 Json = dict[str, Any]
@@ -24,26 +24,36 @@ class OfferedTools:
     Calls that come outside of a turn are refused: what an agent does belongs to a turn of its
     episode, or nobody would know of it.
 
+    What blocks in a tool does so in a thread of its own, until `close`.
+
     Args:
-        toolbox: the environment's tools.
+        owner: whose tools they are, an `Environment` or any object with tools.
         renames: the name that the agent knows, by the environment's; the others stay.
         watch: told of each call, in the thread that makes it.
+        mode: for whom the server is.
+        farewell: called by `close`.
 
     Attributes:
         is_turn: whether calls are taken.
+        offload: makes the blocking calls.
     """
 
     def __init__(
         self,
-        toolbox: Toolbox,
+        owner: object,
         renames: Mapping[str, str] | None = None,
         watch: Watch | None = None,
+        *,
+        mode: ToolMode = "simulation",
+        farewell: Callable[[], object] = lambda: None,
     ) -> None:
         self.is_turn = True
-        self._toolbox = toolbox
+        self.offload = OneThread()
+        self._toolbox = Toolbox(owner, mode, self.offload)
         self._renames = dict(renames or {})
         self._originals = {new: old for old, new in self._renames.items()}
         self._watch = watch
+        self._farewell = farewell
         self._one_at_a_time = asyncio.Lock()
         self._idle = threading.Event()
         self._idle.set()
@@ -83,6 +93,11 @@ class OfferedTools:
         if not self._idle.is_set():
             await asyncio.to_thread(self._idle.wait, within_s)
 
+    def close(self) -> None:
+        """Lets go of the thread, and of what was made for the tools."""
+        self.offload.stop()
+        self._farewell()
+
     async def _watched(
         self, name: str, original: str, arguments: Json, context: ToolContext | None
     ) -> CallToolObservation:
@@ -121,6 +136,7 @@ class OneThread:
         return asyncio.shield(self._worker.run(call))
 
     def stop(self) -> None:
-        """Lets the thread end."""
-        if self._worker is not None:
-            self._worker.stop()
+        """Lets the thread end; another begins if there is need of one."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.stop()

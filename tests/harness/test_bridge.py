@@ -1,0 +1,293 @@
+"""The bridge: what an agent can reach of its environment, and what it cannot."""
+
+import asyncio
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from openenv import Observation
+from openenv.env.tool_models import Tool
+from openenv.env.tools import ToolFailure, tool
+from openenv.harness.bridge import HarnessMCPBridge, build_bridge_server
+from openenv.harness.config import HarnessConfig
+from openenv.harness.environment import HarnessAction, HarnessEnvironment
+from openenv.harness.events import HarnessEvent, HarnessEventType, events_to_metadata
+from openenv.harness.offered import OfferedTools
+from openenv.harness.tools import resolve_tool_conflicts
+from openenv.protocol.errors import ConfigurationError
+from tests.harness.test_adapters import Scripted
+from tests.harness.worlds import is_closed
+from tests.serving import eventually
+
+
+class Kit:
+    """Two tools, one of which never returns."""
+
+    def __init__(self) -> None:
+        self.release = threading.Event()
+
+    @tool
+    def add(self, a: int, b: int) -> int:
+        """Adds."""
+        return a + b
+
+    @tool
+    def hang(self) -> None:
+        """Hangs."""
+        self.release.wait(60)
+
+
+def post(url: str, message: dict[str, Any], token: str | None) -> tuple[int, Any]:
+    """One JSON-RPC request, without a session."""
+    host, _, path = url.removeprefix("http://").partition("/")
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    connection = http.client.HTTPConnection(host, timeout=30)
+    try:
+        connection.request("POST", f"/{path}", json.dumps(message), headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def call(bridge: HarnessMCPBridge, name: str, **arguments: Any) -> dict[str, Any]:
+    params = {"name": name, "arguments": arguments}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    status, told = post(bridge.url or "", message, bridge.token)
+    assert status == 200
+    answer: dict[str, Any] = told
+    return answer
+
+
+@contextmanager
+def bridged(tools: Any, **options: Any) -> Iterator[HarnessMCPBridge]:
+    bridge = HarnessMCPBridge(tools, **options)
+    url = bridge.start()
+    assert bridge.start() == url
+    port = int(url.split(":")[2].partition("/")[0])
+    try:
+        yield bridge
+    finally:
+        bridge.stop()
+        bridge.stop()
+    assert bridge.url is None
+    eventually(lambda: is_closed(port))
+
+
+def test_tools_are_listed_and_called() -> None:
+    with bridged(Kit()) as bridge:
+        listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        _, told = post(bridge.url or "", listing, bridge.token)
+        assert [each["name"] for each in told["result"]["tools"]] == ["add", "hang"]
+        assert call(bridge, "add", a=2, b=3)["result"]["data"] == 5
+
+
+@pytest.mark.parametrize("token", [None, "another"])
+def test_who_shows_no_token_is_refused(token: str | None) -> None:
+    with bridged(Kit()) as bridge:
+        listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        assert post(bridge.url or "", listing, token)[0] == 401
+
+
+@pytest.mark.parametrize("path", ["/reset", "/step", "/state"])
+def test_nothing_that_controls_an_episode_is_there(path: str) -> None:
+    with bridged(Kit()) as bridge:
+        url = (bridge.url or "").replace("/mcp", path)
+        assert post(url, {}, bridge.token)[0] in (403, 404, 405)
+
+
+def test_a_tool_that_hangs_is_answered_for() -> None:
+    kit = Kit()
+    try:
+        with bridged(kit, tool_timeout_s=0.3) as bridge:
+            assert "timed out" in json.dumps(call(bridge, "hang"))
+    finally:
+        kit.release.set()
+
+
+def test_the_tools_of_a_fastmcp_server() -> None:
+    fastmcp = pytest.importorskip("fastmcp")
+    server = fastmcp.FastMCP("kit")
+
+    @server.tool
+    def add(a: int, b: int) -> int:
+        """Adds."""
+        return a + b
+
+    with bridged(build_bridge_server(server, {"add": "env_add"})) as bridge:
+        assert call(bridge, "env_add", a=2, b=3)["result"]["data"] == 5
+        assert "error" in call(bridge, "add", a=2, b=3)
+    eventually(lambda: not [t for t in threading.enumerate() if t.name == "openenv-Server"])
+
+
+async def test_an_environment_offers_the_tools_of_a_fastmcp_server() -> None:
+    fastmcp = pytest.importorskip("fastmcp")
+    server = fastmcp.FastMCP("kit")
+
+    @server.tool
+    def price(item: str) -> float:
+        """What it costs."""
+        return 3.5
+
+    adapter = Calling("env_price", {"item": "tea"})
+    environment = HarnessEnvironment(adapter, mcp=server)
+    begun = await environment.reset_async()
+    assert begun.metadata["injected_tools"] == ["env_price"]
+    observation = await environment.step_async(HarnessAction(message="hi"))
+    await environment.close()
+    results = [e for e in observation.metadata["turn_events"] if e["type"] == "tool_result"]
+    assert results[0]["data"]["result"] == 3.5
+
+
+class Calling(Scripted):
+    """An agent that calls one tool in its turn, and once more after it."""
+
+    def __init__(self, name: str, arguments: dict[str, Any]) -> None:
+        super().__init__()
+        self.call = {"name": name, "arguments": arguments}
+        self.url = ""
+
+    async def inject_tools(self, tools: list[Tool], bridge_url: str | None = None) -> None:
+        self.url = bridge_url or ""
+
+    async def ask(self) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": self.call}
+        _, told = await asyncio.to_thread(post, self.url, message, self.bridge_token)
+        return told
+
+    async def send_message_streaming(self, message: str) -> Any:
+        await self.ask()
+        yield HarnessEvent(type=HarnessEventType.TURN_COMPLETE, data={"response": "ok"})
+
+
+class Till(HarnessEnvironment):
+    """Each call of its tool is worth a half; it breaks when it is told to."""
+
+    @tool
+    def ring(self, broken: bool = False) -> Observation:
+        """Rings."""
+        if broken:
+            raise RuntimeError("the key of the safe is 1234")
+        return Observation(reward=0.5)
+
+
+async def test_calls_belong_to_a_turn() -> None:
+    adapter = Calling("ring", {})
+    environment = Till(adapter)
+    await environment.reset_async()
+    assert "your turn is over" in json.dumps(await adapter.ask())
+    first = await environment.step_async(HarnessAction(message="hi"))
+    assert first.reward == 0.5
+    assert "your turn is over" in json.dumps(await adapter.ask())
+    second = await environment.step_async(HarnessAction(message="hi"))
+    assert len(second.metadata["turn_events"]) == 3
+    await environment.close()
+
+
+@pytest.mark.parametrize("mode", ["simulation", "production"])
+async def test_what_a_tool_raises_is_told_by_the_mode(mode: str) -> None:
+    adapter = Calling("ring", {"broken": True})
+    environment = Till(adapter)
+    environment.__dict__["_mode"] = mode  # as a session does
+    await environment.reset_async()
+    observation = await environment.step_async(HarnessAction(message="hi"))
+    await environment.close()
+    [_, result, _] = observation.metadata["turn_events"]
+    assert observation.reward is None
+    assert ("1234" in result["data"]["error"]["message"]) is (mode == "simulation")
+
+
+async def test_a_long_result_is_kept_in_short() -> None:
+    class Long(HarnessEnvironment):
+        @tool
+        def read(self) -> str:
+            """Reads."""
+            return "x" * 200_000
+
+    environment = Long(Calling("read", {}))
+    await environment.reset_async()
+    observation = await environment.step_async(HarnessAction(message="hi"))
+    await environment.close()
+    result = observation.metadata["turn_events"][1]["data"]["result"]
+    assert result["bytes"] == 200_002
+    assert len(result["cut"]) == 65536
+
+
+async def test_calls_come_one_after_the_other() -> None:
+    at_once = most = 0
+
+    class Slow:
+        @tool
+        async def work(self) -> None:
+            """Works."""
+            nonlocal at_once, most
+            at_once += 1
+            most = max(most, at_once)
+            await asyncio.sleep(0)
+            at_once -= 1
+
+    tools = OfferedTools(Slow())
+    await asyncio.gather(*(tools.call_tool("work", {}) for _ in range(5)))
+    tools.close()
+    assert most == 1
+
+
+async def test_a_renamed_tool_is_known_by_its_new_name_alone() -> None:
+    tools = build_bridge_server(Kit(), {"add": "env_add"})
+    assert [each.name for each in await tools.list_tools()] == ["env_add", "hang"]
+    assert (await tools.call_tool("env_add", {"a": 1, "b": 1})).tool_name == "env_add"
+    with pytest.raises(ToolFailure, match="unknown tool 'add'"):
+        await tools.call_tool("add", {"a": 1, "b": 1})
+    tools.close()
+
+
+def described(*names: str) -> list[Tool]:
+    return [Tool(name=name, description="", input_schema={}) for name in names]
+
+
+def test_names_that_an_agent_uses_itself_get_a_prefix() -> None:
+    tools = described("read", "buy")
+    resolved = resolve_tool_conflicts(tools, {"read"})
+    assert [each.name for each in resolved] == ["env_read", "buy"]
+    assert [each.name for each in tools] == ["read", "buy"]
+
+
+@pytest.mark.parametrize(
+    ("names", "builtin"),
+    [
+        (["reset"], set()),
+        (["buy", "buy"], set()),
+        (["read", "env_read"], {"read"}),
+        (["read"], {"read", "env_read"}),
+    ],
+)
+def test_names_that_cannot_be_told_apart_are_refused(names: list[str], builtin: set[str]) -> None:
+    with pytest.raises(ConfigurationError):
+        resolve_tool_conflicts(described(*names), builtin)
+
+
+def test_events_are_plain_in_metadata() -> None:
+    event = HarnessEvent(type=HarnessEventType.TOOL_CALL, timestamp=2.0, data={"a": 1})
+    assert events_to_metadata([event]) == [
+        {"type": "tool_call", "timestamp": 2.0, "data": {"a": 1}}
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"command": []}, {"startup_timeout_s": 0}, {"transport": "carrier pigeon"}, {"x": 1}]
+)
+def test_a_configuration_that_cannot_be(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        HarnessConfig(**({"name": "toy", "command": ["toy"]} | wrong))
+
+
+def test_a_configuration_does_not_show_its_variables() -> None:
+    config = HarnessConfig(name="toy", command=["toy"], env_vars={"KEY": "sk-secret"})
+    assert "sk-secret" not in repr(config)
