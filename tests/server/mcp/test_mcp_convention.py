@@ -17,11 +17,12 @@ from tests.server.mcp.rpc import (
     ask,
     call,
     error,
+    line,
     post,
     result,
     told,
 )
-from tests.server.mcp.worlds import Cold, Shed
+from tests.server.mcp.worlds import Cold, Noted, Shed
 from tests.serving import Served, eventually, serving
 
 PINNED = EVENTS | {VERSION: SESSIONLESS}
@@ -69,6 +70,43 @@ def test_a_revision_is_agreed_on(shed: Served, offered: str, agreed: str) -> Non
     assert agent.welcome["serverInfo"]["name"] == "Shed"
     assert agent.ask("ping")["result"] == {}
     agent.leave()
+
+
+def test_an_agent_is_told_what_a_reset_shows(any_shed: Served) -> None:
+    agent = Agent(any_shed)
+    assert agent.welcome["instructions"].endswith('first observation: {"note":"ready"}')
+    agent.leave()
+
+
+def test_what_says_nothing_or_too_much_is_left_out() -> None:
+    class Quiet(Shed):
+        note = ""
+
+        def reset(self, seed: int | None = None, **kwargs: Any) -> Noted:
+            return Noted(note=self.note, metadata={"answer": 42})
+
+    class Chatty(Quiet):
+        note = "x" * 20_000
+
+    for made in (Quiet, Chatty):
+        with serving(made, host_kind="inline") as served:
+            agent = Agent(served)
+            assert "instructions" not in agent.welcome
+            agent.leave()
+
+
+def test_of_several_processes_none_begins_a_session_over_http(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENENV_WORKERS", "2")
+    with serving(Shed, host_kind="inline") as served:
+        begun = post(served, ask("initialize", HELLO), EVENTS)
+        made = post(served, ask("openenv/session/create"))
+        for answer in (begun, made):
+            assert "--workers 1" in error(told(answer))["message"]
+        assert text_of(result(told(post(served, ask("tools/call", call("inc")), EVENTS)))) == "1"
+        with line(served) as agent:
+            assert result(agent.ask("tools/call", call("inc")))["data"] == 1
 
 
 def test_results_are_strict(shed: Served) -> None:
@@ -295,7 +333,7 @@ def test_a_full_server_and_a_failing_one_say_so() -> None:
     with serving(Cold, host_kind="thread") as served:
         answer = post(served, ask("initialize", HELLO), EVENTS)
         assert error(told(answer))["data"]["code"] == "FACTORY_ERROR"
-        assert served.active() == 0
+        eventually(lambda: served.active() == 0)
 
 
 def test_rejected_requests_leave_no_session(shed: Served) -> None:

@@ -135,7 +135,7 @@ def test_an_environment_that_cannot_be_built_is_named() -> None:
         for method in ("openenv/session/create", "tools/list", "tools/call"):
             fault = error(openenv(served, method, call("inc")))
             assert (fault["code"], fault["data"]["factory_name"]) == (-32000, "Cold")
-        assert served.active() == 0
+        eventually(lambda: served.active() == 0)
 
 
 def test_a_session_that_nobody_calls_ends() -> None:

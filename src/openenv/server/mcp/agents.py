@@ -17,7 +17,7 @@ from openenv.protocol.jsonrpc import (
 )
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
-from openenv.server.mcp.asking import begun
+from openenv.server.mcp.asking import begin
 from openenv.server.mcp.methods import NO_TOOLS, Asked, Table, ToolMethods, require_alone
 from openenv.server.mcp.revisions import WITH_SESSIONS, agreed
 from openenv.server.mcp.shapes import MCP
@@ -86,15 +86,18 @@ class Agents:
         self._sessions = sessions
         self._running: WeakKeyDictionary[Seat, Running] = WeakKeyDictionary()
 
-    async def open(self, session_id: str) -> Seat:
+    async def open(self, session_id: str) -> Json:
         """Opens a session and begins its episode; it ends when nobody calls it for long.
+
+        Returns:
+            The data of what the reset gave.
 
         Raises:
             SessionError: there was no room, or the environment failed.
         """
-        seat = await begun(self._sessions, session_id)
+        seat, told = await begin(self._sessions, session_id)
         self._running[seat] = Running()
-        return seat
+        return told
 
     def find(self, session_id: str) -> tuple[Seat, Running]:
         """A session, and what runs in it.

@@ -34,23 +34,33 @@ async def ask(seat: Seat, request: Request) -> Json:
 async def begun(
     sessions: Sessions, session_id: str | None = None, *, attached: bool = False
 ) -> Seat:
-    """A new session whose episode has begun, as no agent can begin one.
+    """A new session whose episode has begun, as no agent can begin one; otherwise as `begin`."""
+    seat, _ = await begin(sessions, session_id, attached=attached)
+    return seat
+
+
+async def begin(
+    sessions: Sessions, session_id: str | None = None, *, attached: bool = False
+) -> tuple[Seat, Json]:
+    """Opens a session and begins its episode.
 
     Args:
         sessions: the server's.
         session_id: its name; a new one by default.
         attached: a socket holds it.
 
+    Returns:
+        The session, and the data of what the reset gave.
+
     Raises:
         SessionError: there was no room, or the environment failed.
     """
     seat = await sessions.open(session_id, attached=attached)
     try:
-        await ask(seat, Request("reset"))
+        return seat, await ask(seat, Request("reset"))
     except BaseException:
         seat.begin_close()
         raise
-    return seat
 
 
 @asynccontextmanager

@@ -25,6 +25,7 @@ from openenv.server.mcp.agents import Agents, McpMethods, Running
 from openenv.server.mcp.answers import Answer, Progress, Work, json_response
 from openenv.server.mcp.methods import Asked, OpenEnvMethods, respond
 from openenv.server.mcp.revisions import SESSION, Headers
+from openenv.server.mcp.shapes import instructions
 from openenv.server.mcp.socket import McpSocket
 
 _CACHEABLE = ("server/discover", "tools/list")
@@ -149,8 +150,7 @@ class McpEndpoint:
     async def _welcomed(self, request: JsonRpcRequest, session_id: str) -> Json:
         async def initialize(asked: Asked) -> Json:
             welcome = self._mcp.welcome(asked.params)
-            await self._agents.open(session_id)
-            return welcome
+            return welcome | instructions(await self._agents.open(session_id))
 
         return await respond({"initialize": initialize}, request, Asked(request.params))
 

@@ -18,11 +18,15 @@ from openenv.protocol.errors import (
     SessionError,
 )
 from openenv.protocol.jsonrpc import JsonRpcErrorCode, RpcRefusal
+from openenv.protocol.values import encode
 
 Result = Callable[[Json, Json], Json]
 Failure = Callable[[SessionError], Json]
 
 _OF_THE_SERVER = (SessionCapacityError, SessionCreationError, EnvironmentFactoryError)
+MAX_INSTRUCTIONS = 16_384
+"""The characters of a first observation, at most; an agent is told of no longer one."""
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
 _OUTCOME = ("reward", "done", "truncated")
 _RESULT = frozenset({"content", "structured_content", "is_error"})
 
@@ -117,6 +121,19 @@ def mcp_failure(error: SessionError) -> Json:
 def rewarded(told: Json) -> Json:
     """What a call did to the episode, as an addition to its result."""
     return {"_meta": {"openenv": {name: told[name] for name in _OUTCOME if name in told}}}
+
+
+def instructions(told: Json) -> Json:
+    """What an agent is told of an episode that has begun: its first observation, if it has one.
+
+    Args:
+        told: the `data` of what the reset gave.
+    """
+    seen = {name: value for name, value in told["observation"].items() if name != "metadata"}
+    text = encode(seen).decode()
+    if not any(value not in _NOTHING for value in seen.values()) or len(text) > MAX_INSTRUCTIONS:
+        return {}
+    return {"instructions": f"An episode has begun, and this is its first observation: {text}"}
 
 
 def refused(error: SessionError) -> RpcRefusal:

@@ -145,7 +145,12 @@ class McpTalk:
 
     def _emit_for(self, request: JsonRpcRequest) -> Callable[[bytes], None] | None:
         progress = Progress.asked_for(request)
-        return None if progress is None else lambda report: self._say(progress.notice(report))
+        return None if progress is None else lambda report: self._report(progress.notice(report))
+
+    def _report(self, notice: Json) -> None:
+        """Tells of progress, unless the client is too slow to be told."""
+        if not self._choked:
+            self._say(notice)
 
     def _answered(self, request: JsonRpcRequest, work: asyncio.Future[Any]) -> None:
         self._say(outcome(work, request.id))
