@@ -100,3 +100,11 @@ def nothing_is_left(mark: str) -> None:
     """No process and no thread of an agent's is there any more."""
     eventually(lambda: not marked(mark))
     eventually(lambda: not [t for t in threading.enumerate() if t.name in THREADS])
+
+
+class Hosted(Shop):
+    """A shop that another process can build: its agent and its mark are variables."""
+
+    def __init__(self) -> None:
+        told = config("rogue.py", os.environ[MARK], os.environ["HARNESS_TEST_BEHAVIOUR"])
+        super().__init__(StdioHarnessAdapter(told, terminate_grace_s=0.3))
