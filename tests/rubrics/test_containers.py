@@ -1,6 +1,7 @@
 """Containers: what each makes of its children's scores, blocking and awaited."""
 
 import asyncio
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -167,6 +168,32 @@ async def test_whoever_is_cancelled_cancels_the_children_and_those_whose_turn_ne
         await task
     assert len(ended) == 2
     assert rubric.last_score is None
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_what_was_never_begun_is_given_up_at_every_depth() -> None:
+    """A coroutine that nobody awaits would say so when it is collected."""
+
+    class Narrow(WeightedSum):
+        PARALLEL = 1
+
+    def tree(depth: int) -> Rubric:
+        if not depth:
+            return Awaited(1.0)
+        return Narrow([Sequential(tree(depth - 1)) for _ in range(2)], [0.5, 0.5])
+
+    async def cancelled() -> None:
+        for rounds in range(8):
+            task = asyncio.ensure_future(tree(3)("action", "observation"))
+            for _ in range(rounds):
+                await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(cancelled())
+    tree(3)("action", "observation").close()
+    gc.collect()
 
 
 @pytest.mark.parametrize("empty", [RubricList, Sequential])

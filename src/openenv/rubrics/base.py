@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from openenv._flow import Flow
 from openenv.rubrics.evaluation import Evaluation, Limited
 from openenv.rubrics.score import Score
-from openenv.rubrics.settling import Effect, give_up, is_pending, settle
+from openenv.rubrics.settling import Effect, is_pending, settle
 
 Hook = Callable[["Rubric", Any, Any, Score], object]
 """Called with the rubric, the action, the observation and the score; may be async."""
@@ -66,18 +66,15 @@ class Rubric(ABC):
         return self.last_score
 
     def _scored(self, evaluation: Evaluation, action: Any, observation: Any) -> Flow[Effect, Score]:
-        given: object = None
         try:
             for hook in self._forward_pre_hooks:
                 yield [hook(self, action, observation)]
-            result = given = evaluation.forward(action, observation)
-            if is_pending(given):
-                [result] = yield [Limited(evaluation, given)]
+            result = evaluation.forward(action, observation)
+            if is_pending(result):
+                [result] = yield [Limited(evaluation, result)]
             return evaluation.given(result)
         except Exception as error:  # noqa: BLE001  # it is why there is no score
             return evaluation.failed(error)
-        finally:
-            give_up(given)
 
     def register_forward_hook(self, hook: Hook) -> None:
         """Has a hook called after each call, also after one without a score.

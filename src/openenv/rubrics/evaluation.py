@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from openenv.rubrics.containment import contained, contained_call
 from openenv.rubrics.saying import said, traced
 from openenv.rubrics.score import Failure, Score
+from openenv.rubrics.settling import Pending, give_up
 
 if TYPE_CHECKING:
     from openenv.rubrics.base import Rubric
@@ -139,7 +140,7 @@ class Evaluation(Trace):
 
 
 @dataclass(frozen=True)
-class Limited:
+class Limited(Pending):
     """Awaits what an async `forward` gave; nothing is begun before."""
 
     evaluation: Evaluation
@@ -148,6 +149,10 @@ class Limited:
     def __await__(self) -> Generator[Any, Any, object]:
         """Its value."""
         return self.evaluation.within_limit(self.pending).__await__()
+
+    def close(self) -> None:
+        """Gives up what `forward` gave."""
+        give_up(self.pending)
 
 
 def number(result: object) -> float:

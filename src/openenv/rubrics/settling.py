@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Coroutine, Generator, Sequence
 from functools import partial
 from typing import Any, TypeGuard, TypeVar
 
@@ -36,7 +37,29 @@ def settle(
     except StopIteration as stop:
         result: ResultT = stop.value
         return result
-    return adrive(flow, partial(gathered, parallel=parallel), effect)
+    owner = _owning(flow, effect)
+    return adrive(owner, partial(gathered, parallel=parallel), next(owner))
+
+
+def _owning(flow: Flow[Effect, ResultT], effect: Effect) -> Flow[Effect, ResultT]:
+    """A flow that waits for an effect, whose results are given up if it ends meanwhile.
+
+    A coroutine that is cancelled before it has begun runs none of its code; its flow is told.
+    """
+    try:
+        while True:
+            try:
+                values = yield effect
+            except Exception as error:  # noqa: BLE001  # the flow decides what to do with it
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(values)
+    except StopIteration as stop:
+        result: ResultT = stop.value
+        return result
+    finally:
+        give_up(*effect)
+        flow.close()
 
 
 def is_pending(value: object) -> TypeGuard[Awaitable[object]]:
@@ -65,11 +88,23 @@ async def _together(pending: Sequence[Awaitable[object]], parallel: int) -> list
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for one in pending:
-            give_up(one)
+        give_up(*pending)
 
 
-def give_up(value: object) -> None:
-    """Closes a coroutine that nobody will await; anything else is left alone."""
-    if isinstance(value, Coroutine):
-        value.close()
+class Pending(ABC):
+    """Something to await that is told if nobody will."""
+
+    @abstractmethod
+    def __await__(self) -> Generator[Any, Any, object]:
+        """Its value."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Nobody will await it, or it has been."""
+
+
+def give_up(*values: object) -> None:
+    """Closes what nobody will await, if it can be; what has been awaited does not mind."""
+    for value in values:
+        if isinstance(value, Coroutine | Pending):
+            value.close()
