@@ -38,7 +38,9 @@ class Sum(Environment[Add, Total]):
         self._total += action.n
         if action.n == 13:
             return Total(total=self._total, metadata={"reward_error": "bad luck"})
-        return Total(total=self._total, reward=float(action.n), done=self._total >= 10)
+        done = self._total >= 10
+        credit = {"step_rewards": [0.5, 1.0]} if done else {}
+        return Total(total=self._total, reward=float(action.n), done=done, metadata=credit)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,9 @@ def test_an_environments_actions_are_a_tool(sum_url: str) -> None:
     assert session.initial_messages() == [{"role": "user", "content": 'Reach 10.\n\n{"total":4}'}]
     rollout = ADAPTER.run_white_box(adding(2, 5), session)
     assert (rollout.done, answers(rollout.messages)) == (True, [{"total": 6}, {"total": 11}])
-    assert resolve_env_reward(rollout, session.verify(rollout.messages)) == 7.0
+    verdict = session.verify(rollout.messages)
+    assert resolve_env_reward(rollout, verdict) == 7.0
+    assert verdict.metrics == {"step_rewards": [0.5, 1.0]}
     session.close()
 
 
