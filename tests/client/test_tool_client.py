@@ -15,6 +15,7 @@ from openenv import (
     EnvClient,
     Limits,
     ListToolsAction,
+    ModeError,
     NoTools,
     ResetRequired,
     SessionError,
@@ -282,14 +283,14 @@ def test_a_reset_begins_where_attaching_is_ignored(colour: str) -> None:
 
 def test_a_call_has_the_time_that_its_caller_gives(mode: str, colour: str) -> None:
     async def talk(client: Any, ask: Ask) -> None:
-        await ask(client.call_tool("buy"))
+        assert await ask(client.call_tool("buy", 30.0)) == 1
         with pytest.raises(ToolCallFailed, match="timed out") as failed:
             await ask(client.call_tool("sleeps", seconds=30))
         assert failed.value.error_type == "timeout"
         assert await ask(client.call_tool("sleeps", 20.0, seconds=0.5)) == "rested"
         with pytest.raises(ToolCallFailed, match="timed out"):
             await ask(client.call_tool("sleeps", 0.1, seconds=30))
-        assert await ask(client.call_tool("buy")) == 2
+        assert await ask(client.call_tool("buy", 30.0)) == 2
 
     limits = Limits(tool_timeout=0.2)
     with shops(limits=limits, host_kind="process") as served:
@@ -381,6 +382,24 @@ def test_one_call_at_a_time(url: str, mode: str) -> None:
             assert await first == "rested"
 
     asyncio.run(both())
+
+
+def test_results_are_read_without_await_inside_a_loop(url: str, mode: str) -> None:
+    """As a notebook does. Nothing that is forgotten passes for true."""
+
+    async def cell() -> None:
+        client = MCPToolClient(base_url=url, mode=mode)
+        assert not client.has_tool("steal")
+        assert client.get_tool("buy").name == "buy"
+        client.close()
+
+    async def forgotten() -> None:
+        async with MCPToolClient(base_url=url, mode=mode) as client:
+            with pytest.raises(ModeError, match="await"):
+                bool(client.has_tool("steal"))
+
+    asyncio.run(cell())
+    asyncio.run(forgotten())
 
 
 class Helped(MCPToolClient):

@@ -9,7 +9,7 @@ from openenv._flow import Flow
 from openenv.client.conversation import Conversation
 from openenv.client.effects import Disconnect, Effect, Exchange
 from openenv.client.exchanges import Exchanges
-from openenv.protocol.errors import ENDING_CODES, Json, OpenEnvError, SessionError
+from openenv.protocol.errors import ENDING_CODES, Json, OpenEnvError, ProtocolError, SessionError
 from openenv.protocol.messages import Request, as_tool_request
 from openenv.protocol.rpc_client import (
     CALL,
@@ -54,7 +54,9 @@ class AgentLine(Exchanges):
             created = yield from self._request(CREATE, {}, timeout_s + self._wait_s)
         except RpcFailed as failed:
             raise self._typed(failed) from None
-        self.session_id = str(created.get("session_id"))
+        self.session_id = created.get("session_id", "")
+        if not isinstance(self.session_id, str) or not self.session_id:
+            raise ProtocolError(f"the server opened a session without a name: {created}")
 
     def ask(self, request: Request, timeout_s: float) -> Flow[Effect, Json]:
         """Lists or calls tools.
@@ -95,8 +97,7 @@ class AgentLine(Exchanges):
             if not failed.is_of_the_tool:
                 raise self._typed(failed) from None
             return _answer({"tool_name": name, "result": None, "error": _error_of(failed)}, {})
-        outcome = (result.get("_meta") or {}).get("openenv")
-        return _answer({"tool_name": name, "result": result, "error": None}, outcome or {})
+        return _answer({"tool_name": name, "result": result, "error": None}, _outcome(result))
 
     def _typed(self, failed: RpcFailed) -> SessionError:
         error = failed.typed()
@@ -161,6 +162,14 @@ class AgentConversation(Conversation):
         except BaseException:
             self._talk = None
             raise
+
+
+def _outcome(result: Json) -> Json:
+    """What a call did to the episode, where the server tells."""
+    match result:
+        case {"_meta": {"openenv": {**told}}}:
+            return {name: told[name] for name in ("reward", "done", "truncated") if name in told}
+    return {}
 
 
 def _answer(observation: Json, outcome: Json) -> Json:

@@ -56,9 +56,9 @@ LOOKED_FOR = ("_", "cr_", "gi_", "ag_")
 class Pending(Deferred[ResultT_co], Generic[ResultT_co]):
     """A call whose caller has not said yet whether it blocks or awaits.
 
-    Awaiting it does the call on the event loop. Reading an attribute of its result does the
-    call at once, blocking: code that was written without `await` works in a notebook or inside a
-    trainer's coroutine. Either way the first use settles it for the whole client.
+    Awaiting it does the call on the event loop. Reading an attribute of its result, or its truth,
+    does the call at once, blocking: code that was written without `await` works in a notebook or
+    inside a trainer's coroutine. Either way the first use settles it for the whole client.
 
     Args:
         name: the call, for warnings.
@@ -81,12 +81,19 @@ class Pending(Deferred[ResultT_co], Generic[ResultT_co]):
         """An attribute of the result, for which the call is done at once."""
         if name.startswith(LOOKED_FOR):
             return super().__getattr__(name)
-        if self._outcome is None:
-            self._outcome = _outcome(self._blocking)
-        return getattr(self._outcome(), name)
+        return getattr(self._read(), name)
+
+    def __bool__(self) -> bool:
+        """The truth of the result, for which the call is done at once: itself it would be true."""
+        return bool(self._read())
 
     def __repr__(self) -> str:
         return f"<{self._name}: await it, or read an attribute of its result>"
+
+    def _read(self) -> ResultT_co:
+        if self._outcome is None:
+            self._outcome = _outcome(self._blocking)
+        return self._outcome()
 
     def __del__(self) -> None:
         """Warns, as a coroutine does, of a call that was never done."""

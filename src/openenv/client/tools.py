@@ -133,8 +133,9 @@ def result_of(called: CallToolObservation) -> Any:
 
 def _said(content: Any) -> Any:
     """The text of content that is one text; else its blocks, `None` if there are none."""
-    if isinstance(content, list) and len(content) == 1 and content[0].get("type") == "text":
-        return content[0].get("text")
+    match content:
+        case [{"type": "text", "text": text}]:
+            return text
     return content or None
 
 

@@ -34,7 +34,7 @@ class RpcFailed(Exception):
     """
 
     def __init__(self, error: Json) -> None:
-        super().__init__(str(error.get("message")))
+        super().__init__(str(error.get("message") or f"an error without a message: {error}"))
         self.error = error
 
     @property
