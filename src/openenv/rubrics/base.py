@@ -57,13 +57,13 @@ class Rubric(ABC):
 
     def _evaluation(self, action: Any, observation: Any) -> Flow[Effect, Score]:
         evaluation = Evaluation(self)
-        self.last_score = yield from self._scored(evaluation, action, observation)
+        score = self.last_score = yield from self._scored(evaluation, action, observation)
         try:
             for hook in self._forward_hooks:
-                yield [hook(self, action, observation, self.last_score)]
+                yield [hook(self, action, observation, score)]
         except Exception as error:  # noqa: BLE001  # it is why there is no score
-            self.last_score = evaluation.failed(error)
-        return self.last_score
+            score = self.last_score = evaluation.failed(error)
+        return score
 
     def _scored(self, evaluation: Evaluation, action: Any, observation: Any) -> Flow[Effect, Score]:
         try:
