@@ -25,7 +25,7 @@ AGENT = [sys.executable, str(Path(__file__).parent / "acp/agent.py")]
 TURNS = [
     *(("stray", "I stray."), ("stray", "I stray.")),  # what is no message of the protocol's
     ("read", "I read. -32601"),  # it reads no files through us
-    ("ask", "I ask. yes"),
+    ("ask", "yes"),
 ]
 
 
@@ -93,7 +93,11 @@ async def test_turns_in_one_session() -> None:
 async def test_an_agent_that_is_permitted_nothing() -> None:
     async with world(permits=False) as around:
         await around.reset_async()
-        assert (await turn(around, "ask")).metadata["response"] == "I ask. no"
+        told = await turn(around, "ask")
+        assert told.metadata["response"] == "no"
+        (call, result) = [each["data"] for each in told.metadata["turn_events"][2:4]]
+        assert call == {"call_id": "c2", "tool_name": "rm", "arguments": {"path": "x"}}
+        assert result["failed"] is True
 
 
 async def test_a_turn_that_the_agent_refuses() -> None:

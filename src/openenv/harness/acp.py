@@ -138,6 +138,7 @@ class ACPHarnessAdapter(LaunchedAdapter):
             said = _message(line)
             if "method" in said and "id" in said:
                 await process.write_line(json.dumps(self._reply(said)))
+                yield _object(_object(said.get("params")).get("toolCall")), None
             elif said.get("method") == "session/update":
                 yield _object(_object(said.get("params")).get("update")), None
             elif said.get("id") == self._asked and "method" not in said:
@@ -163,10 +164,11 @@ class ACPHarnessAdapter(LaunchedAdapter):
         wanted = "allow" if self._permits else "reject"
         options = _object(said.get("params")).get("options")
         offered = map(_object, options if isinstance(options, list) else ())
-        chosen = [each for each in offered if str(each.get("kind")).startswith(wanted)]
+        kinds = {str(each.get("kind")): each.get("optionId") for each in offered}
+        chosen = kinds.get(f"{wanted}_once", kinds.get(f"{wanted}_always"))
         outcome: Json = {"outcome": "cancelled"}
-        if chosen:
-            outcome = {"outcome": "selected", "optionId": chosen[0].get("optionId")}
+        if chosen is not None:
+            outcome = {"outcome": "selected", "optionId": chosen}
         return {**reply, "result": {"outcome": outcome}}
 
 

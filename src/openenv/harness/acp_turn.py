@@ -34,7 +34,7 @@ class ACPTurn:
             text = _text_of(update.get("content"))
             data = {"content": text, "thought": True}
             return [HarnessEvent(type=HarnessEventType.LLM_CHUNK, data=data)] if text else []
-        if kind in ("tool_call", "tool_call_update"):
+        if "toolCallId" in update:  # told of, or asked permission for
             return self._call(update)
         return []
 

@@ -70,16 +70,20 @@ class Agent:
 
     async def _ask(self, session_id: str) -> None:
         options = [
+            schema.PermissionOption(option_id="ever", name="Ever", kind="allow_always"),
+            schema.PermissionOption(option_id="never", name="Never", kind="reject_always"),
             schema.PermissionOption(option_id="no", name="No", kind="reject_once"),
             schema.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),
         ]
-        call = acp.update_tool_call("c2", title="rm")
+        call = acp.update_tool_call("c2", title="rm", raw_input={"path": "x"})
         answer = await self._client.request_permission(
             session_id=session_id,
             tool_call=schema.ToolCallUpdate(**call.model_dump(exclude={"session_update"})),
             options=options,
         )
-        await self._tell(session_id, acp.update_agent_message_text(f" {answer.outcome.option_id}"))
+        status: Any = "completed" if answer.outcome.option_id == "yes" else "failed"
+        await self._tell(session_id, acp.update_tool_call("c2", status=status))
+        await self._tell(session_id, acp.update_agent_message_text(answer.outcome.option_id))
 
     async def _read(self, session_id: str) -> None:
         try:
