@@ -7,10 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from openenv.harness.records import CollectResult, EpisodeRecord, RolloutSerializer, trace_of
+from openenv.harness.records import (
+    CollectResult,
+    EpisodeRecord,
+    NotJson,
+    RolloutSerializer,
+    trace_of,
+)
 from openenv.harness.results import HarnessRolloutResult, HarnessRunLimits, ModelStep
 from openenv.harness.rollout_errors import RolloutFailed
-from openenv.harness.rollout_func import final_state
+from openenv.harness.rollout_func import judged
 from openenv.protocol.errors import ConfigurationError, ConnectFailed
 
 if TYPE_CHECKING:
@@ -87,15 +93,31 @@ class CollectRunner:
         result = CollectResult()
         with self._serializer.alone():
             for episode in self._missing(num_episodes, episode_id_prefix, resume, result):
-                record = self._attempt(episode, model_step, result)
+                record = self._attempt(episode, model_step)
+                if not isinstance(record, Exception):
+                    record = self._kept(record, should_keep, result)
                 if isinstance(record, Exception):
                     told(f"{episode.episode_id} failed: {type(record).__name__}: {record}")
-                elif should_keep is None or should_keep(record):
-                    self._serializer.write_episode(record)
-                    result.collected(record)
-                else:
-                    result.num_dropped += 1
+                    self._serializer.write_failure(episode.failed(record))
+                    result.failed(record)
         return result
+
+    def _kept(
+        self,
+        record: EpisodeRecord,
+        should_keep: Callable[[EpisodeRecord], bool] | None,
+        result: CollectResult,
+    ) -> EpisodeRecord | Exception:
+        """The record, written if it is wanted; or why it cannot be."""
+        if should_keep is not None and not should_keep(record):
+            result.num_dropped += 1
+            return record
+        try:
+            self._serializer.write_episode(record)
+        except NotJson as error:
+            return error
+        result.collected(record)
+        return record
 
     def _missing(
         self, num_episodes: int, prefix: str, resume: bool, result: CollectResult
@@ -112,9 +134,9 @@ class CollectRunner:
                 yield _Episode(episode_id, number, self._task(number))
 
     def _attempt(
-        self, episode: _Episode, model_step: ModelStep | None, result: CollectResult
+        self, episode: _Episode, model_step: ModelStep | None
     ) -> EpisodeRecord | Exception:
-        """The record of an episode, or why it failed, which is counted and written."""
+        """The record of an episode, or why it failed."""
         try:
             session = self._factory.create(
                 episode.task, seed=episode.seed, episode_id=episode.episode_id
@@ -126,8 +148,6 @@ class CollectRunner:
         except ConnectFailed:
             raise
         except Exception as error:  # noqa: BLE001  # anyone's code may raise anything
-            self._serializer.write_failure(episode.failed(error))
-            result.failed(error)
             return error
 
     def _read_tasks(self, num_episodes: int) -> None:
@@ -164,7 +184,7 @@ class _Episode:
         except RolloutFailed as failure:
             self._rollout = failure.rollout
             raise
-        verify = session.verify(self._rollout.messages, final_state=final_state(self._rollout))
+        verify = judged(session, self._rollout)
         return EpisodeRecord.from_rollout(
             self.episode_id, self._rollout, verify, self.task, {"seed": self.seed}
         )

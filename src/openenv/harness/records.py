@@ -19,7 +19,7 @@ from typing_extensions import Self
 from openenv.harness.folder_lock import alone_in
 from openenv.harness.rewards import resolve_env_reward
 from openenv.harness.rollout_errors import RewardInvalid, RewardMissing
-from openenv.protocol.errors import ConfigurationError, Json
+from openenv.protocol.errors import ConfigurationError, Json, OpenEnvError
 
 if TYPE_CHECKING:
     from openenv.harness.results import HarnessRolloutResult, VerifyResult
@@ -30,6 +30,10 @@ METADATA_FILENAME = "metadata.json"
 _BEGINNING = b'{"episode_id": '
 """What every record begins with."""
 _CHUNK = 65536
+
+
+class NotJson(OpenEnvError, ValueError):
+    """Of a part of a record there is no JSON."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,11 @@ class EpisodeRecord:
 
         Bytes become base64 text, NaN and infinities text; what JSON cannot say is written as
         `str` does.
+
+        Raises:
+            NotJson: it contains itself, or is too deep.
         """
-        plain = to_jsonable_python(dict(vars(self)), bytes_mode="base64", fallback=str)
-        strict: Json = _strict(plain)
-        return strict
+        return {name: _as_json(value) for name, value in vars(self).items()}
 
 
 class RolloutSerializer:
@@ -166,13 +171,17 @@ class RolloutSerializer:
         """Appends a record: all of it, or nothing.
 
         Raises:
+            NotJson: there is no JSON of it.
             OSError: it could not be written.
         """
-        self._append(self.results_path, record)
+        self._append(self.results_path, record.to_dict())
 
     def write_failure(self, record: EpisodeRecord) -> None:
-        """Appends the record of an episode that failed, beside those that did not."""
-        self._append(self.failures_path, record)
+        """Appends the record of an episode that failed, beside those that did not.
+
+        A part of it of which there is no JSON becomes text that says so.
+        """
+        self._append(self.failures_path, {n: _or_why(value) for n, value in vars(record).items()})
 
     def write_metadata(self, metadata: Mapping[str, Any]) -> None:
         """Writes the metadata anew, whole or not at all."""
@@ -188,10 +197,10 @@ class RolloutSerializer:
         stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
         return self.results_path.rename(self.output_dir / f"results.{stamp}.bak.jsonl")
 
-    def _append(self, path: Path, record: EpisodeRecord) -> None:
+    def _append(self, path: Path, record: Json) -> None:
         self.output_dir.mkdir(parents=True, exist_ok=True)
         self._mend(path)
-        line = json.dumps(record.to_dict()).encode() + b"\n"
+        line = json.dumps(record).encode() + b"\n"
         with path.open("ab", buffering=0) as records:
             before = os.fstat(records.fileno()).st_size
             written = records.write(line)
@@ -282,6 +291,20 @@ class CollectResult:
 def trace_of(rollout: HarnessRolloutResult) -> list[Json]:
     """The calls of a rollout as plain dicts."""
     return [{**vars(call), "result": dict(vars(call.result))} for call in rollout.tool_trace]
+
+
+def _as_json(value: Any) -> Any:
+    try:
+        return _strict(to_jsonable_python(value, bytes_mode="base64", fallback=str))
+    except (ValueError, RecursionError) as error:
+        raise NotJson(f"a part of an episode's record has no JSON: {error}") from error
+
+
+def _or_why(value: Any) -> Any:
+    try:
+        return _as_json(value)
+    except NotJson as error:
+        return str(error)
 
 
 def _strict(value: Any) -> Any:

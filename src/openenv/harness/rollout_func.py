@@ -10,7 +10,7 @@ from openenv.harness.results import HarnessRolloutResult, HarnessRunLimits, Veri
 from openenv.harness.rewards import REWARD_ERROR, resolve_env_reward
 from openenv.harness.rollout_errors import RewardInvalid
 from openenv.harness.tokens import TokenSequence
-from openenv.protocol.errors import Json
+from openenv.protocol.errors import Json, ProtocolError
 
 if TYPE_CHECKING:
     from openenv.harness.results import ModelStep
@@ -61,7 +61,7 @@ def build_harness_rollout_func(
         try:
             step = model_step_builder(trainer, session)
             rollout = harness_adapter.run_white_box(step, session, limits)
-            return rollout, session.verify(rollout.messages, final_state=final_state(rollout))
+            return rollout, judged(session, rollout)
         finally:
             session.close()
 
@@ -81,6 +81,21 @@ def build_harness_rollout_func(
         return columns
 
     return rollout_func
+
+
+def judged(session: ResourceSession, rollout: HarnessRolloutResult) -> VerifyResult:
+    """What a session says of a rollout.
+
+    Raises:
+        ProtocolError: something else.
+    """
+    verdict = session.verify(rollout.messages, final_state=final_state(rollout))
+    if not isinstance(verdict, VerifyResult):
+        raise ProtocolError(
+            f"verify() of {type(session).__name__} must return a VerifyResult, got a "
+            f"{type(verdict).__name__}"
+        )
+    return verdict
 
 
 def final_state(rollout: HarnessRolloutResult) -> Json:

@@ -4,8 +4,31 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from typing import Any
 
 from openenv.harness.results import HarnessRolloutResult, ModelStepResult
+from openenv.protocol.errors import ProtocolError
+
+
+def plain(values: Any) -> list[Any]:
+    """A list of what may be an array or a tensor."""
+    tolist = getattr(values, "tolist", None)
+    return list(values if tolist is None else tolist())
+
+
+def tokens(values: Any) -> list[int]:
+    """Tokens as a plain list.
+
+    Raises:
+        ProtocolError: they are no whole numbers in one row.
+    """
+    listed = plain(values)
+    if not all(type(token) is int for token in listed):
+        raise ProtocolError(
+            f"tokens must be whole numbers in one row, got {str(listed)[:60]}; of a batch, give "
+            "one row"
+        )
+    return listed
 
 
 @dataclass

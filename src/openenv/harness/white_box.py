@@ -10,12 +10,14 @@ from openenv.harness.model_step import as_blocking
 from openenv.harness.results import (
     HarnessRolloutResult,
     HarnessRunLimits,
+    Message,
     ModelStep,
     ModelStepResult,
     RolloutEvent,
     ToolResult,
 )
 from openenv.harness.rollout_errors import RolloutFailed
+from openenv.harness.tokens import plain, tokens
 from openenv.llm.responses import LLMResponse
 from openenv.protocol.errors import ProtocolError
 
@@ -106,7 +108,7 @@ class _Loop:
     def run(self, model_step: ModelStep) -> None:
         """Plays until the end or a limit."""
         rollout, limits = self.rollout, self._limits
-        rollout.messages = list(self._session.initial_messages())
+        rollout.messages = _conversation(self._session)
         tools = self._session.list_tools()
         while not (rollout.done or self._is_truncated):
             if len(rollout.turns) >= limits.max_turns:
@@ -180,6 +182,21 @@ class _Loop:
         )
 
 
+def _conversation(session: ResourceSession) -> list[Message]:
+    """The conversation before the first turn.
+
+    Raises:
+        ProtocolError: the session gave something else.
+    """
+    messages = session.initial_messages()
+    if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
+        raise ProtocolError(
+            f"initial_messages() of {type(session).__name__} must return a list of dicts, got "
+            f"{str(messages)[:100]!r}"
+        )
+    return list(messages)
+
+
 def _checked(answer: object) -> ModelStepResult:
     """What a model's step returned, if it is a turn.
 
@@ -192,10 +209,11 @@ def _checked(answer: object) -> ModelStepResult:
         raise ProtocolError(
             f"the model's step must return a ModelStepResult of an LLMResponse, got a {what}"
         )
-    sampled, known = len(answer.completion_ids), len(answer.logprobs)
-    if known not in (0, sampled):
+    prompt, completion = tokens(answer.prompt_ids), tokens(answer.completion_ids)
+    logprobs = plain(answer.logprobs)
+    if len(logprobs) not in (0, len(completion)):
         raise ProtocolError(
-            f"the model's step returned {sampled} completion_ids and {known} logprobs: one is "
-            "needed for each, or none at all"
+            f"the model's step returned {len(completion)} completion_ids and {len(logprobs)} "
+            "logprobs: one is needed for each, or none at all"
         )
-    return answer
+    return ModelStepResult(answer.response, prompt, completion, logprobs)

@@ -21,6 +21,8 @@ from openenv.harness import (
     HarnessRunLimits,
     MCPHarnessAdapter,
     RolloutSerializer,
+    ToolResult,
+    VerifyResult,
 )
 from openenv.protocol.errors import ConfigurationError, ConnectFailed
 from tests.harness.trainer.worlds import (
@@ -31,6 +33,7 @@ from tests.harness.trainer.worlds import (
     Script,
     Stepping,
     counting,
+    stepping,
     turn,
 )
 from tests.serving import Served, eventually, serving
@@ -157,6 +160,46 @@ def test_failed_episodes_are_counted_by_their_errors_and_kept(
     assert "the model sleeps" in first["extra"]["message"]
     assert (second["messages"][0]["role"], second["reward"]) == ("user", None)
     assert game.active() == 0
+
+
+def test_a_record_that_has_no_json_is_a_failure(url: str, tmp_path: Path) -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+
+    class Circles(Stepping):
+        def create(self, task: Any, seed: int | None = None, episode_id: str | None = None) -> Any:
+            def result(*given: Any) -> ToolResult:
+                bad = seed != 1
+                data, extra = (circle if seed == 0 else 1), (circle if bad else 1)
+                return ToolResult(data=data, done=True, metadata={"reward": 1.0, "extra": extra})
+
+            return stepping(self.url, seed=seed, tool_result_builder=result, verify_builder=fine)
+
+    def fine(*given: Any) -> VerifyResult:
+        return VerifyResult(env_reward=1.0)
+
+    result = runner(url, tmp_path, session_factory=Circles(url)).run(
+        model_step=counting, num_episodes=3
+    )
+    assert (result.num_collected, result.num_failed, ids(tmp_path)) == (1, 2, ["ep-000001"])
+    assert result.failures == {"PydanticSerializationError": 1, "ValueError": 1}
+    in_the_loop, in_the_record = records(tmp_path, "failures.jsonl")
+    assert "no JSON" in in_the_loop["tool_trace"]
+    assert "no JSON" in in_the_record["tool_trace"]
+    assert in_the_record["messages"][0]["role"] == "user"
+
+
+@pytest.mark.parametrize("verdict", [None, 1.0, {"env_reward": 1.0}])
+def test_a_verdict_that_is_none_is_a_failure(url: str, tmp_path: Path, verdict: Any) -> None:
+    class Careless(Stepping):
+        def create(self, task: Any, seed: int | None = None, episode_id: str | None = None) -> Any:
+            return stepping(self.url, seed=seed, verify_builder=lambda *given: verdict)
+
+    result = runner(url, tmp_path, session_factory=Careless(url)).run(
+        model_step=counting, num_episodes=1
+    )
+    assert (result.num_failed, result.failures) == (1, {"ProtocolError": 1})
+    assert len(records(tmp_path, "failures.jsonl")[0]["tool_trace"]) == 1
 
 
 def test_an_agent_that_calls_its_model_itself(url: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from openenv.harness import (
@@ -230,6 +231,29 @@ def test_what_the_model_reads_of_a_result(url: str, data: Any, text: str) -> Non
     session = stepping(url, seed=3, tool_result_builder=lambda *given: ToolResult(data=data))
     rollout = ADAPTER.run_white_box(guesses(1), session)
     assert rollout.messages[2]["content"] == text
+    session.close()
+
+
+@pytest.mark.parametrize("messages", [None, "hello", [1], {"role": "user"}])
+def test_a_conversation_is_a_list_of_messages(url: str, messages: Any) -> None:
+    session = stepping(url, initial_messages_builder=lambda first, task: messages)
+    session.initial_messages = lambda: messages  # type: ignore[method-assign]
+    with pytest.raises(RolloutFailed, match="list of dicts"):
+        ADAPTER.run_white_box(guesses(3), session)
+    session.close()
+
+
+def test_tokens_may_come_as_arrays(url: str) -> None:
+    session = stepping(url, seed=3)
+    made = turn(("guess", {"n": 3}))
+    made.prompt_ids, made.completion_ids = np.array([1, 2]), np.array([3])  # type: ignore[assignment]
+    made.logprobs = np.array([-0.5])  # type: ignore[assignment]
+    rollout = ADAPTER.run_white_box(taking(lambda: made), session)
+    assert (rollout.prompt_ids, rollout.completion_ids) == ([1, 2], [3])
+    assert (rollout.logprobs, rollout.turns[0].prompt_ids) == ([-0.5], [1, 2])
+    made.prompt_ids = np.array([[1, 2]])  # type: ignore[assignment]
+    with pytest.raises(RolloutFailed, match="of a batch, give one row"):
+        ADAPTER.run_white_box(taking(lambda: made), session)
     session.close()
 
 
