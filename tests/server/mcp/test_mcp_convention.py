@@ -72,6 +72,20 @@ def test_a_revision_is_agreed_on(shed: Served, offered: str, agreed: str) -> Non
     agent.leave()
 
 
+def test_the_end_of_a_session_closes_its_environment() -> None:
+    class Tidy(Shed):
+        closed = 0
+
+        def close(self) -> None:
+            Tidy.closed += 1
+
+    with serving(Tidy, host_kind="thread") as served:
+        agent = Agent(served)
+        assert Tidy.closed == 0
+        agent.leave()
+        assert Tidy.closed == 1
+
+
 def test_an_agent_is_told_what_a_reset_shows(any_shed: Served) -> None:
     agent = Agent(any_shed)
     assert agent.welcome["instructions"].endswith('first observation: {"note":"ready"}')

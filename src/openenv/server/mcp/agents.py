@@ -38,18 +38,6 @@ class Running:
     def __len__(self) -> int:
         return len(self._works)
 
-    def require_room(self) -> None:
-        """Refuses one more request than may wait.
-
-        Raises:
-            RpcRefusal: there are as many.
-        """
-        if len(self._works) >= MAX_CALLS:
-            raise RpcRefusal(
-                JsonRpcErrorCode.SERVER_ERROR,
-                f"{MAX_CALLS} requests of this session wait for their answers; ask again later",
-            )
-
     def keep(self, request_id: RequestId, work: Work) -> None:
         """Keeps a request's work until it is done."""
         self._works.add(work)
@@ -73,6 +61,19 @@ class Running:
         self._works.discard(work)
         if self._by_id.get(request_id) is work:
             del self._by_id[request_id]
+
+
+def require_room(waiting: int, limit: int, whose: str) -> None:
+    """Refuses one more request than may wait.
+
+    Raises:
+        RpcRefusal: there are as many.
+    """
+    if waiting >= limit:
+        raise RpcRefusal(
+            JsonRpcErrorCode.SERVER_ERROR,
+            f"{limit} requests to {whose} wait for their answers; ask again later",
+        )
 
 
 class Agents:

@@ -21,13 +21,15 @@ from openenv.protocol.jsonrpc import (
 )
 from openenv.runtime.sessions import Sessions
 from openenv.server.mcp import revisions
-from openenv.server.mcp.agents import Agents, McpMethods, Running
+from openenv.server.mcp.agents import MAX_CALLS, Agents, McpMethods, Running, require_room
 from openenv.server.mcp.answers import Answer, Progress, Work, json_response
 from openenv.server.mcp.methods import Asked, OpenEnvMethods, respond
 from openenv.server.mcp.revisions import SESSION, Headers
 from openenv.server.mcp.shapes import instructions
 from openenv.server.mcp.socket import McpSocket
 
+MAX_WORKS = 4096
+"""Requests to one server that may wait for their answers; more are refused."""
 _CACHEABLE = ("server/discover", "tools/list")
 
 
@@ -68,20 +70,20 @@ class McpEndpoint:
 
     async def post(self, request: Request) -> Response:
         """Answers one JSON-RPC request, of either convention."""
-        headers = request.headers
+        headers, message = request.headers, {}
         try:
             message = read_message(await request.body())
-        except RpcRefusal as refusal:
-            return _refused(refusal, 400 if revisions.speaks_mcp(headers, {}) else 200)
-        if not revisions.speaks_mcp(headers, message):
+            require_room(len(self._works), MAX_WORKS, "this server")
+            if revisions.speaks_mcp(headers, message):
+                return self._answer_mcp(headers, message)
             return self._answer_openenv(message)
-        try:
-            return self._answer_mcp(headers, message)
         except SessionNotFoundError as error:
             return _refused(_unknown(error, message), 404)
         except RpcRefusal as refusal:
             refusal.request_id = refusal.request_id or request_id(message)
-            return _refused(refusal, 400)
+            is_wrong = refusal.error.code != JsonRpcErrorCode.SERVER_ERROR
+            strict = is_wrong and revisions.speaks_mcp(headers, message)
+            return _refused(refusal, 400 if strict else 200)
 
     async def delete(self, request: Request) -> Response:
         """Ends an MCP session and closes its environment."""
@@ -98,10 +100,12 @@ class McpEndpoint:
         return Response(status_code=204)
 
     def _answer_openenv(self, message: Json) -> Response:
-        try:
-            request = read_request(message)
-        except RpcRefusal as refusal:
-            return _refused(refusal, 200)
+        """The answer of OpenEnv's own convention.
+
+        Raises:
+            RpcRefusal: the request is wrong.
+        """
+        request = read_request(message)
         table = self.openenv.table
         if request.method not in table and "id" not in message:
             return Response(status_code=202)
@@ -127,7 +131,7 @@ class McpEndpoint:
             seat.touch()
         if request.id is None:
             return self._notice(request, running)
-        running.require_room()
+        require_room(len(running), MAX_CALLS, "this session")
         progress = Progress.asked_for(request) if revisions.accepts_events(headers) else None
         asked = Asked(request.params, seat, emit=progress.emit if progress else None)
         work = self._begin(self._result(request, asked, headers))
