@@ -204,3 +204,25 @@ async def test_a_rubric_judges_a_turn() -> None:
     await environment.close()
     assert observation.reward == 0.25
     assert seen == [("hi", "ok")]
+
+
+async def test_a_rubric_that_breaks_is_no_zero_and_keeps_the_turn() -> None:
+    def rubric(action: Any, observation: Any) -> float:
+        raise ValueError("no verdict")
+
+    environment = HarnessEnvironment(Scripted(END), rubric=rubric)
+    await environment.reset_async()
+    observation = await environment.step_async(HarnessAction(message="hi"))
+    await environment.close()
+    assert observation.reward is None
+    assert "no verdict" in observation.metadata["reward_error"]["message"]
+    assert observation.metadata["response"] == "ok"
+
+
+async def test_an_agent_that_fails_has_no_reward_of_a_rubric() -> None:
+    environment = HarnessEnvironment(Scripted(), rubric=lambda action, observation: 1.0)
+    await environment.reset_async()
+    observation = await environment.step_async(HarnessAction(message="hi"))
+    await environment.close()
+    assert observation.reward is None
+    assert observation.metadata["reward_error"]["error"] == "harness_crashed"

@@ -35,7 +35,7 @@ def hosted(mark: str, kind: HostKind) -> Iterator[Served]:
     nothing_is_left(mark)
 
 
-@pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+@pytest.mark.parametrize("kind", ["inline", "thread", "process", "sandbox"])
 def test_an_episode(kind: HostKind, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARNESS_TEST_BEHAVIOUR", "daemon+stubborn")
     with hosted(mark, kind) as server, server.socket() as socket:

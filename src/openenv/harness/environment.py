@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from openenv.env.environment import Environment
 from openenv.env.models import Action, Observation, State
+from openenv.env.rewards import REWARD_ERROR
 from openenv.env.tool_models import CallToolObservation, Tool, ToolErrorType
 from openenv.env.toolbox import Toolbox
 from openenv.env.tools import ToolContext, ToolFailure, ToolMode
@@ -180,10 +181,8 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
                 "turn_number": self._turn_number,
             },
         )
-        if self.rubric is not None:
-            action = HarnessAction(message=message)
-            observation.reward = await self._apply_rubric_async(action, observation)
-        return self._apply_transform(observation)
+        action = HarnessAction(message=message)
+        return self._apply_transform(await self.rewarded_async(action, observation))
 
     async def close(self) -> None:  # type: ignore[override]
         """Ends the agent."""
@@ -234,6 +233,9 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         }
         if stderr and self._of_mode == "simulation":
             metadata["stderr"] = stderr
+        if self.rubric is not None:
+            judge = type(self.rubric).__name__
+            metadata[REWARD_ERROR] = {"rubric": judge, "error": kind, "message": message}
         reward = turn.reward if self.rubric is None else None
         return self._apply_transform(Observation(done=True, reward=reward, metadata=metadata))
 
