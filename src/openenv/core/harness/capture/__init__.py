@@ -1,3 +1,3 @@
 """What a trainer asks of the engine whose calls are recorded."""
 
-__all__: list[str] = []
+__all__ = ()
