@@ -116,11 +116,11 @@ def test_the_tools_of_a_fastmcp_server() -> None:
     fastmcp = pytest.importorskip("fastmcp")
     server = fastmcp.FastMCP("kit")
 
-    @server.tool
     def add(a: int, b: int) -> int:
         """Adds."""
         return a + b
 
+    server.tool(add)
     with bridged(build_bridge_server(server, {"add": "env_add"})) as bridge:
         assert call(bridge, "env_add", a=2, b=3)["result"]["data"] == 5
         assert "error" in call(bridge, "add", a=2, b=3)
@@ -131,11 +131,11 @@ async def test_an_environment_offers_the_tools_of_a_fastmcp_server() -> None:
     fastmcp = pytest.importorskip("fastmcp")
     server = fastmcp.FastMCP("kit")
 
-    @server.tool
     def price(item: str) -> float:
         """What it costs."""
         return 3.5
 
+    server.tool(price)
     adapter = Calling("env_price", {"item": "tea"})
     environment = HarnessEnvironment(adapter, mcp=server)
     begun = await environment.reset_async()

@@ -60,7 +60,7 @@ def test_a_client_that_leaves_in_a_turn(
 
 def test_events_cross_from_a_process(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARNESS_TEST_BEHAVIOUR", "good")
-    options = {"host_kind": "process", "mode": "production"}
+    options: dict[str, Any] = {"host_kind": "process", "mode": "production"}
     with serving(Hosted, **options) as server, server.socket("/harness") as socket:
         assert _heard(socket)["type"] == "session_started"
         socket.send({"type": "message", "content": "hi"})
