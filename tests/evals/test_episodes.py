@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="Inspect is not installed (the extra inspect)")
 
-from inspect_ai import Task
+from inspect_ai import Task, task_with
 from inspect_ai import eval as inspect_eval
 from inspect_ai.agent import react
 from inspect_ai.dataset import Sample
@@ -60,6 +60,11 @@ def metrics(log: EvalLog) -> dict[str, float]:
 def reward(sample: EvalSample) -> Any:
     assert sample.scores is not None, sample.error
     return sample.scores["episode_reward"]
+
+
+def seed_of(messages: list[ChatMessage]) -> int:
+    """The seed of a parrot's episode, as its first observation tells it."""
+    return int(messages[0].text.partition("seed ")[2].partition(",")[0])
 
 
 def act(seen: str) -> dict[str, Any]:
@@ -141,9 +146,11 @@ def medley(tmp_path_factory: pytest.TempPathFactory) -> dict[str, EvalSample]:
     scripts = list(SCRIPTS.values())
 
     def policy(messages: list[ChatMessage], tools: list[str]) -> Move | str:
-        seed = int(messages[0].text.partition("seed ")[2].partition(",")[0])
-        turn = sum(message.role == "assistant" for message in messages)
-        return ("act", scripts[seed][turn]) if turn < len(scripts[seed]) else "Done."
+        turn, script = (
+            sum(each.role == "assistant" for each in messages),
+            scripts[seed_of(messages)],
+        )
+        return ("act", script[turn]) if turn < len(script) else "Done."
 
     place = str(tmp_path_factory.mktemp("medley"))
     log = played(Parrot, player(policy), log_dir=place, seeds=len(scripts), max_turns=4)
@@ -234,19 +241,24 @@ def test_a_tool_that_fails_is_told_to_the_model() -> None:
     assert reward(sample).value == 1.0
 
 
-@pytest.mark.parametrize(
-    ("word", "why"),
-    [("raise", "the parrot is out of order"), ("exit", "broke off after 1 steps")],
-)
 @pytest.mark.expects_error_log
-def test_what_goes_wrong_with_the_session_is_an_error_of_the_sample(word: str, why: str) -> None:
+def test_what_goes_wrong_with_the_session_is_an_error_of_the_sample() -> None:
+    def policy(messages: list[ChatMessage], tools: list[str]) -> Move:
+        if messages[-1].role == "user":
+            return "act", {"word": "a"}
+        return "act", {"word": ["raise", "exit", "bye"][seed_of(messages)]}
+
     with serving(Parrot, host_kind="process") as server:
-        log = evaluated(saying("a", word), address(server), seeds=[1])
-    (sample,) = samples(log)
-    assert log.status == "error"
-    assert sample.error is not None
-    assert why in sample.error.message
-    assert not sample.scores
+        task = task_with(episodes(address(server), seeds=3), fail_on_error=False)
+        (log,) = inspect_eval(task, model=player(policy), log_dir="logs", display="none")
+    assert log.results is not None
+    assert (log.results.total_samples, log.results.completed_samples) == (3, 1)
+    raised, exited, played = samples(log)
+    assert not raised.scores
+    assert "the parrot is out of order" in str(raised.error)
+    assert not exited.scores
+    assert "broke off after 1 steps" in str(exited.error)
+    assert reward(played).value == metrics(log)["mean"] == 4.0
 
 
 def test_an_environment_without_tools_that_is_asked_for_them() -> None:
