@@ -174,6 +174,53 @@ def test_code_runs_apart_with_tools_as_functions(served: Served) -> None:
     assert "b: Missing required argument" in served.execute_code("add(1)").metadata["error"]
 
 
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def server_of_mischief() -> FastMCP[Any]:
+    server: FastMCP[Any] = FastMCP("mischief")
+
+    @server.tool
+    async def pretend() -> None:
+        raise asyncio.CancelledError
+
+    @server.tool
+    async def vanish() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(1)
+
+    @server.tool
+    async def leave() -> None:
+        raise GeneratorExit
+
+    @server.tool
+    def mumble() -> None:
+        raise Unprintable
+
+    @server.tool
+    def recurse() -> None:
+        recurse()
+
+    @server.tool
+    def fine() -> int:
+        return 1
+
+    return server
+
+
+@pytest.mark.expects_error_log  # of FastMCP's own
+def test_no_tool_ends_the_servers_session_for_good() -> None:
+    environment = Plain(server_of_mischief())
+    for name in ("pretend", "vanish", "leave", "mumble", "recurse"):
+        assert call(environment, name).error is not None, name
+        assert call(environment, "fine").result["data"] == 1, name
+    environment.close()
+
+
 def test_mounted_servers_and_proxies_are_tools_like_any() -> None:
     inner: FastMCP[Any] = FastMCP("inner")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +21,9 @@ from openenv.env.tools import ToolContext, ToolFailure
 
 CALL = "openenv/call"
 """Where a call's metadata has its number."""
+CLOSED = -32000
+"""The code of the error that a session has ended."""
+FAREWELL_S = 1.0
 PROTOCOL = "io.modelcontextprotocol/"
 """How the protocol's own entries of metadata begin."""
 ARGUMENTS = "call["
@@ -74,6 +78,7 @@ class FastMCPTools:
         async def report(progress: float, total: float | None, message: str | None) -> None:
             context.report_progress(progress, total, message)
 
+        fault: Exception | None = None
         try:
             result = await client.call_tool(
                 name,
@@ -82,14 +87,16 @@ class FastMCPTools:
                 progress_handler=report,
                 meta={CALL: number},
             )
-        except (BrokenResourceError, ClosedResourceError) as error:
-            self._client = Client(self._server)
-            raise _unreachable(name, error) from error
+        except Exception as error:  # noqa: BLE001  # told below
+            fault = error
         finally:
             raised = self._witness.take(number)
+        if fault is not None and _is_broken(fault):
+            await self._begin_anew()
         if raised is not None:
-            error, is_far = raised
-            raise _as_failure(name, error, is_far=is_far)
+            raise _as_failure(name, raised[0], is_far=raised[1])
+        if fault is not None:
+            raise _unreachable(name, fault) if _is_broken(fault) else fault
         if result.is_error:
             raise ToolFailure("\n".join(_texts(result)) or f"tool {name!r} failed")
         return as_result(result)
@@ -97,6 +104,11 @@ class FastMCPTools:
     async def close(self) -> None:
         """Ends the session."""
         await self._client.close()
+
+    async def _begin_anew(self) -> None:
+        """Leaves a session that has broken; the next call has another."""
+        broken, self._client = self._client, Client(self._server)
+        await asyncio.wait([asyncio.ensure_future(_closed(broken))], timeout=FAREWELL_S)
 
     async def _connected(self) -> Any:
         async with self._connecting:
@@ -138,15 +150,32 @@ class Witness(Middleware):
         """Has the tool called; what would end the server instead of the call is an error, too."""
         try:
             return await call_next(context)
-        except asyncio.CancelledError:
-            raise
         except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
+                raise
             number = _number(context)
             if number is not None:
                 self._raised[number] = error, await _is_far(context)
             if isinstance(error, Exception):
                 raise
             raise FastMCPToolError(f"the tool raised {type(error).__name__}") from error
+
+
+def _is_being_cancelled() -> bool:
+    """Whether somebody wants this task to end, or the tool has only raised as if."""
+    task: Any = asyncio.current_task()
+    return not hasattr(task, "cancelling") or task.cancelling() > 0
+
+
+def _is_broken(error: Exception) -> bool:
+    """Whether a session cannot be gone on with after this."""
+    code = getattr(getattr(error, "error", error), "code", None)
+    return isinstance(error, BrokenResourceError | ClosedResourceError) or code == CLOSED
+
+
+async def _closed(client: Any) -> None:
+    with suppress(Exception):
+        await client.close()
 
 
 def as_result(result: Any) -> dict[str, Any]:
