@@ -402,6 +402,25 @@ def test_results_are_read_without_await_inside_a_loop(url: str, mode: str) -> No
     asyncio.run(forgotten())
 
 
+def test_a_cancelled_call_is_interrupted_and_the_session_goes_on(mode: str) -> None:
+    async def talk() -> None:
+        async with MCPToolClient(base_url=address(served), mode=mode) as client:
+            assert await client.call_tool("buy") == 1
+            call = asyncio.ensure_future(client.call_tool("sleeps", 50.0, seconds=50))
+            await asyncio.sleep(0.1)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            if mode == "production":
+                assert await client.call_tool("buy", 30.0) == 2
+            else:
+                await client.reset()
+
+    with shops(host_kind="process", max_concurrent_envs=1) as served:
+        asyncio.run(talk())
+        eventually(lambda: served.openenv.active_sessions == 0)
+
+
 class Helped(MCPToolClient):
     """Has methods of its own, as packages write them."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
-from typing import Any
 
 from openenv._flow import Flow
 from openenv.client.conversation import Conversation
-from openenv.client.effects import Disconnect, Effect, Exchange
+from openenv.client.effects import Disconnect, Effect, Heard, Transmit, Wait, late
 from openenv.client.exchanges import Exchanges
 from openenv.protocol.errors import ENDING_CODES, Json, OpenEnvError, ProtocolError, SessionError
 from openenv.protocol.messages import Request, as_tool_request
@@ -17,11 +17,8 @@ from openenv.protocol.rpc_client import (
     CREATE,
     LIST,
     RpcFailed,
-    object_in,
-    rpc_request,
-    rpc_result,
+    RpcLine,
 )
-from openenv.protocol.values import encode
 
 CLOSE_TIMEOUT_S = 15.0
 """How long `close()` waits for the server to free the session."""
@@ -41,7 +38,7 @@ class AgentLine(Exchanges):
         super().__init__(wait_s)
         self.session_id = ""
         self.has_called = False
-        self._last_id = 0
+        self._line = RpcLine()
         self._is_busy = False
 
     def begin(self, timeout_s: float) -> Flow[Effect, None]:
@@ -64,7 +61,7 @@ class AgentLine(Exchanges):
         Raises:
             SessionError: the server's typed answer.
             ProtocolError: it broke the rules.
-            ReplyTimeout: the time was up; the session is lost.
+            ReplyTimeout: the time was up; the session goes on.
         """
         asked = as_tool_request(request)
         if asked.op == "call_tool":
@@ -106,28 +103,28 @@ class AgentLine(Exchanges):
         return error
 
     def _request(self, method: str, params: Json, timeout_s: float) -> Flow[Effect, Json]:
-        """One request and its answer; without one the session is lost.
+        """One request and its answer. A late answer is dropped: the session goes on.
 
         Raises:
             RpcFailed: the answer is an error.
         """
-        self._last_id += 1
+        line, wait = self._line, Wait(timeout_s)
         self._is_busy = True
-        why: str | None = f"the last {method} was interrupted"
         try:
-            asked = encode(rpc_request(self._last_id, method, params)).decode()
-            frame: Any = yield Exchange(asked, timeout_s)
-            result = rpc_result(object_in(frame), self._last_id)
-            why = None
-            return result
-        except RpcFailed:
-            why = None
-            raise
-        except OpenEnvError as error:
-            why = f"the last {method} ended in {type(error).__name__}"
+            frames = line.ask(method, params)
+            while not line.is_answered():
+                heard = yield Transmit(frames, wait, line.receive, line.is_answered, math.inf)
+                if heard is Heard.LATE:
+                    raise late(wait)
+                frames = []
+        except (SessionError, ProtocolError) as error:
+            self.lost = str(error)
             raise
         finally:
-            self.lost, self._is_busy = why, False
+            self._is_busy = False
+            if not line.is_answered():
+                line.give_up()
+        return line.result()
 
 
 class AgentConversation(Conversation):

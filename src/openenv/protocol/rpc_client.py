@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from openenv.protocol.envelope import Frame
 from openenv.protocol.errors import (
     EnvironmentFactoryError,
     EnvironmentFailed,
@@ -15,9 +16,11 @@ from openenv.protocol.errors import (
     SessionError,
 )
 from openenv.protocol.messages import parse_object
+from openenv.protocol.values import encode
 
 CREATE, CLOSE_SOCKET = "openenv/session/create", "openenv/socket/close"
 LIST, CALL = "tools/list", "tools/call"
+CANCEL = "notifications/cancelled"
 _MISSING_TOOLS = "does not support MCP"
 _IN_VAIN = {-32700, -32601, -32600, -32602}
 """Codes of requests that were never carried out."""
@@ -48,6 +51,11 @@ class RpcFailed(Exception):
         """Whether a tool was called in vain, and nothing else is wrong."""
         told = self.told
         return "error_type" in told or ("code" not in told and _MISSING_TOOLS not in str(self))
+
+    @property
+    def is_of_the_session(self) -> bool:
+        """Whether it says why there is no session, rather than what it thinks of a message."""
+        return "code" in self.told or self.error.get("code") == _OF_THE_SERVER
 
     def typed(self) -> SessionError:
         """What it means for a session."""
@@ -102,3 +110,55 @@ def error_in(answer: Json) -> RpcFailed | None:
     """The error in an answer, if it is one."""
     error = answer.get("error")
     return RpcFailed(error) if "jsonrpc" in answer and isinstance(error, dict) else None
+
+
+class RpcLine:
+    """A client's requests over one connection, one at a time; answers are told by their ids."""
+
+    def __init__(self) -> None:
+        self._last_id = 0
+        self._answer: Json | None = None
+        self._parting: list[Frame] = []
+
+    def ask(self, method: str, params: Json) -> list[Frame]:
+        """The frames of a request, after those of what was given up before it."""
+        self._last_id, self._answer = self._last_id + 1, None
+        frames, self._parting = self._parting, []
+        return [*frames, _text(rpc_request(self._last_id, method, params))]
+
+    def receive(self, frame: str | bytes) -> None:
+        """Takes a frame in; notices and late answers are dropped.
+
+        Raises:
+            SessionError: it ends the session, or refuses one.
+            ProtocolError: it is no answer to anything.
+        """
+        told = object_in(frame)
+        ident = told.get("id")
+        if "method" in told:
+            return
+        if ident is None and (failure := error_in(told)) is not None:
+            if failure.is_of_the_session:
+                raise failure.typed()
+        elif ident == self._last_id and ident is not True:
+            self._answer = told
+        elif not isinstance(ident, int) or not 0 < ident < self._last_id:
+            raise ProtocolError(f"the server answers what nobody asked: {str(told)[:200]}")
+
+    def is_answered(self) -> bool:
+        """Whether the last request is."""
+        return self._answer is not None
+
+    def result(self) -> Json:
+        """The result of the last request; errors as `rpc_result`."""
+        return rpc_result(self._answer or {}, self._last_id)
+
+    def give_up(self) -> None:
+        """Nobody waits for the last request any more: the server is told with the next."""
+        notice = {"requestId": self._last_id}
+        frame = {"jsonrpc": "2.0", "method": CANCEL, "params": notice}
+        self._parting = [*self._parting, _text(frame)]
+
+
+def _text(message: Json) -> str:
+    return encode(message).decode()

@@ -87,7 +87,8 @@ class AwaitingSocket:
             SessionLost: the connection has ended.
         """
         unsent = deque(frames)
-        self._send(unsent)
+        with contextlib.suppress(SessionLost):  # it may have said why it left
+            self._send(unsent)
         if not unsent:
             return await self._inbox.listen(receive, done, deadline)
         sending = asyncio.ensure_future(self._send_slowly(unsent))

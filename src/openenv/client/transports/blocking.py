@@ -117,6 +117,8 @@ class BlockingSocket:
         with self._turn:
             self._turn_is_wanted = False
             if self._is_over:
+                if self._messages:  # it may have said why it left
+                    return
                 raise self._websocket.end
             try:
                 self._write(self._websocket.frame(frame), deadline)
