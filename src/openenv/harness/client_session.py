@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
 
 from openenv.client.results import StepResult
 from openenv.harness.results import Message, VerifyResult
 from openenv.harness.rewards import REWARD, REWARD_ERROR, STEP_REWARDS
 from openenv.harness.sessions import ResourceSession
-from openenv.protocol.errors import ConfigurationError, Json
+from openenv.protocol.errors import ConfigurationError, EnvironmentFailed, Json
 
 MessagesBuilder: TypeAlias = Callable[[StepResult[Any], Any], list[Message]]
 """The conversation before the first turn, by the reset's result and the task."""
@@ -92,8 +93,10 @@ class ClientSession(ResourceSession):
     def _observe(self, result: StepResult[Any]) -> None:
         self._last = result
         state = getattr(self._client, "state", None)
+        self._state = None
         if callable(state):
-            self._state = state()
+            with suppress(EnvironmentFailed):  # the step was taken all the same
+                self._state = state()
 
 
 class _Score:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from openenv import State
 from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
 from openenv.client.sync_client import SyncEnvClient
@@ -158,6 +159,23 @@ class Toolless(Game):
     """The same without tools."""
 
     twice = fail = guess = None  # type: ignore[assignment]
+
+
+class Stateless(Game):
+    """The same with a state that cannot be read."""
+
+    @property
+    def state(self) -> State:
+        raise RuntimeError("a state that breaks")
+
+
+@pytest.mark.expects_error_log
+def test_a_state_that_breaks_costs_no_step() -> None:
+    with serving(Stateless, max_concurrent_envs=1) as served:
+        session = stepping(f"http://127.0.0.1:{served.port}", seed=3)
+        result = session.call_tool("guess", {"n": 3})
+        assert (result.done, result.metadata) == (True, {"reward": 1.0, "state": None})
+        session.close()
 
 
 def test_a_session_by_tools_has_the_servers_own(url: str) -> None:
