@@ -138,6 +138,33 @@ def test_lines_that_are_no_events_are_kept_as_text() -> None:
         assert [each["text"] for each in stray[:2]] == ["[1]", "{bad"]
 
 
+def test_events_that_are_strange_are_events() -> None:
+    with served("wild") as server, episode(server) as socket:
+        told = socket.step(message="hi")
+        assert told["metadata"]["response"] == "echo:hi"
+        assert len(told["metadata"]["turn_events"]) == 8
+
+
+def test_a_client_that_leaves_while_the_agent_starts() -> None:
+    with served("never+daemon") as server, server.socket() as socket:
+        socket.send({"type": "reset"})
+        eventually(lambda: server.openenv.sessions.busy == 1)
+
+
+def test_a_message_that_is_large() -> None:
+    with served("good") as server, episode(server) as socket:
+        message = "x" * 500_000 + "\u2028\n\x00é"
+        assert socket.step(message=message)["metadata"]["response"] == f"echo:{message}"
+
+
+@pytest.mark.parametrize("data", [{}, {"message": 5}, {"message": "hi", "more": 1}])
+def test_what_is_no_message_is_refused(data: dict[str, Any]) -> None:
+    with served("good") as server, episode(server) as socket:
+        refused = socket.refused({"type": "step", "data": data})
+        assert refused["code"] == "VALIDATION_ERROR"
+        assert socket.step(message="hi")["metadata"]["turn_number"] == 1
+
+
 def test_the_end_of_an_earlier_turn_is_not_taken_for_that_of_the_next() -> None:
     with served("twice") as server, episode(server) as socket:
         assert socket.step(message="one")["metadata"]["response"] == "echo:one"

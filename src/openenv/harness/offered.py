@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -14,6 +14,7 @@ from openenv.env.tools import ToolContext, ToolFailure, ToolMode
 from openenv.runtime.host import Worker
 
 Json = dict[str, Any]
+LOOK_S = 0.005
 Watch = Callable[[str, Json, CallToolObservation | None], None]
 """Told of each call when it begins, and with its observation when it has ended."""
 
@@ -55,8 +56,7 @@ class OfferedTools:
         self._watch = watch
         self._farewell = farewell
         self._one_at_a_time = asyncio.Lock()
-        self._idle = threading.Event()
-        self._idle.set()
+        self._is_calling = False
 
     async def list_tools(self) -> list[Tool]:
         """What the agent is told of each."""
@@ -82,16 +82,17 @@ class OfferedTools:
                     "your turn is over: the environment's tools can be called from when a message "
                     "has come until you have answered it"
                 )
-            self._idle.clear()
+            self._is_calling = True
             try:
                 return await self._watched(name, original, arguments, context)
             finally:
-                self._idle.set()
+                self._is_calling = False
 
     async def rest(self, within_s: float) -> None:
-        """Waits until no call is running."""
-        if not self._idle.is_set():
-            await asyncio.to_thread(self._idle.wait, within_s)
+        """Waits until no call is running, but not for ever."""
+        deadline = time.monotonic() + within_s
+        while self._is_calling and time.monotonic() < deadline:  # noqa: ASYNC110  # another loop's
+            await asyncio.sleep(LOOK_S)
 
     def close(self) -> None:
         """Lets go of the thread, and of what was made for the tools."""

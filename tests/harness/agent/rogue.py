@@ -40,6 +40,8 @@ def leave_a_child(*, apart: bool) -> None:
 
 
 def at_start(behaviour: set[str]) -> None:
+    if behaviour & {"forks", "daemon"}:
+        leave_a_child(apart="daemon" in behaviour)
     if "never" in behaviour:
         sys.stderr.write("loading, and loading\n")
         sys.stderr.flush()
@@ -49,8 +51,6 @@ def at_start(behaviour: set[str]) -> None:
         sys.exit(3)
     if "stubborn" in behaviour:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    if behaviour & {"forks", "daemon"}:
-        leave_a_child(apart="daemon" in behaviour)
 
 
 def die(_told: object) -> None:
@@ -73,6 +73,15 @@ def write_garbage(_told: object) -> None:
     os.write(1, b'[1]\n{bad\n\x00\xff\n{"type": "no such event"}\n' + b"[" * 5000 + b"\n")
 
 
+def write_wild_events(_told: object) -> None:
+    """Events that are JSON, and just so."""
+    deep = "[" * 150 + "]" * 150
+    for data in ('{"n": NaN}', '{"n": 1e999}', '{"n": ' + "9" * 400 + "}", '{"n": ' + deep + "}"):
+        os.write(1, f'{{"type": "text_output", "data": {data}}}\n'.encode())
+    os.write(1, b'{"type": "text_output", "data": {"n": "\\ud800"}}\n')
+    os.write(1, b'{"type": "text_output", "timestamp": 1e999}\n')
+
+
 def say_no_turn(_told: object) -> None:
     say(type="turn_complete", data={"response": "whose is it?"})
     sleep_for_ever()
@@ -89,6 +98,7 @@ IN_A_TURN = {
     "floods_stdout": flood_stdout,
     "huge_line": lambda _told: os.write(1, b"z" * 5 * MEGABYTE),
     "garbage": write_garbage,
+    "wild": write_wild_events,
     "no_turn": say_no_turn,
     "environ": tell_environ,
     "twice": complete,
