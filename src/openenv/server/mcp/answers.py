@@ -114,9 +114,7 @@ class Answer(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Waits for the work, then sends what it made."""
-        leaving = None if self._unheard else asyncio.ensure_future(_left(receive))
-        if leaving is not None:
-            leaving.add_done_callback(lambda _: self._work.cancel())
+        leaving = None if self._unheard else asyncio.ensure_future(self._abandon(receive))
         try:
             if self._progress is None:
                 await asyncio.wait([self._work])
@@ -127,6 +125,14 @@ class Answer(Response):
             self._work.cancel()
             if leaving is not None:
                 leaving.cancel()
+
+    async def _abandon(self, receive: Receive) -> None:
+        """Cancels the work when the caller has left."""
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        while not self._work.done():  # asyncio.wait_for of Python 3.11 may lose a cancellation
+            self._work.cancel()
+            await asyncio.wait([self._work], timeout=0.1)
 
     def _whole(self) -> Response:
         told = outcome(self._work, self._request_id)
@@ -167,9 +173,3 @@ def json_response(
 def event(message: Json) -> bytes:
     """A message as an event of a stream."""
     return b"event: message\ndata: " + encode(message) + b"\n\n"
-
-
-async def _left(receive: Receive) -> None:
-    """Returns when the caller has left."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
