@@ -204,6 +204,18 @@ async def test_what_a_tool_raises_is_told_by_the_mode(mode: str) -> None:
     assert ("1234" in result["data"]["error"]["message"]) is (mode == "simulation")
 
 
+@pytest.mark.parametrize("mode", ["simulation", "production"])
+async def test_rewards_are_told_to_trainers(mode: str) -> None:
+    environment = Till(Calling("ring", {}))
+    environment.__dict__["_mode"] = mode
+    await environment.reset_async()
+    observation = await environment.step_async(HarnessAction(message="hi"))
+    await environment.close()
+    [_, result, _] = observation.metadata["turn_events"]
+    assert ("reward" in result["data"]) is (mode == "simulation")
+    assert observation.reward == 0.5
+
+
 async def test_a_long_result_is_kept_in_short() -> None:
     class Long(HarnessEnvironment):
         @tool

@@ -98,6 +98,7 @@ class HarnessMCPBridge:
             limits=self._limits,
             host_kind="inline",
             token=self.token,
+            allow_agent_control=False,
         )
         listening = listen(self._host, 0)
         self._server = server = server_for(app, listening, quiet=True)

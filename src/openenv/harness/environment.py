@@ -163,7 +163,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         if not isinstance(message, str):
             raise InvalidRequest(f"a message is text, got {type(message).__name__}")
         self._turn_number += 1
-        self._turn = turn = Turn(emit)
+        self._turn = turn = Turn(emit, tells_rewards=self._of_mode == "simulation")
         try:
             response = await self._run(turn, message, timeout_s)
         except Exception as error:  # noqa: BLE001  # whatever it is, the agent is in no known state

@@ -31,6 +31,7 @@ class Turn:
 
     Args:
         emit: takes each event but `turn_complete` as JSON, on this event loop.
+        tells_rewards: the events of calls have what these have given.
 
     Attributes:
         events: what has happened so far, as plain JSON objects.
@@ -38,11 +39,14 @@ class Turn:
         is_done: a tool has ended the episode.
     """
 
-    def __init__(self, emit: Callable[[bytes], None] | None = None) -> None:
+    def __init__(
+        self, emit: Callable[[bytes], None] | None = None, *, tells_rewards: bool = True
+    ) -> None:
         self.events: list[Json] = []
         self.rewards: list[float] = []
         self.is_done = False
         self._emit = emit
+        self._tells_rewards = tells_rewards
         self._loop = asyncio.get_running_loop()
         self._size = 0
         self._taking: asyncio.Task[HarnessResponse] | None = None
@@ -76,6 +80,8 @@ class Turn:
     def saw(self, name: str, arguments: Json, observation: CallToolObservation | None) -> None:
         """Keeps what the environment sees of a call of its tools; from any thread."""
         event = _called(name, arguments, observation)
+        if not self._tells_rewards:
+            event.data.pop("reward", None)
         self._loop.call_soon_threadsafe(self._saw, event, observation)
 
     @property
