@@ -153,22 +153,25 @@ async def test_what_does_not_pass_is_not_tried_again(failure: Failure, says: str
     assert (failed.value.status, len(server.requests)) == (failure.status, 1)
 
 
+def late(received: Received) -> Reply:
+    return Reply("ok", delay_s=600 if received.text == "late" else 0)
+
+
 async def test_a_late_answer_is_a_timeout_and_the_client_lives() -> None:
-    with ModelServer([Reply(delay_s=600), Reply(delay_s=600), "ok"]) as server:
+    with ModelServer(late) as server:
         model = client(server, timeout_s=0.2, retries=RetryPolicy(attempts=1))
         with pytest.raises(ModelTimeout, match=r"no answer within 0\.2 s"):
-            await model.complete("hi")
+            await model.complete("late")
         with pytest.raises(TimeoutError):
-            await model.complete("hi", timeout_s=0.1)
-        assert await model.complete("hi", timeout_s=30) == "ok"
+            await model.complete("late", timeout_s=0.1)
+        assert await model.complete("now", timeout_s=50) == "ok"
 
 
 async def test_all_attempts_together_have_a_deadline() -> None:
-    with ModelServer(Reply(delay_s=600)) as server:
-        policy = RetryPolicy(attempts=1000, total_s=0.5, first_wait_s=0.0)
-        with pytest.raises(ModelTimeout):
-            await client(server, timeout_s=0.1, retries=policy).complete("hi")
-    assert 1 < len(server.requests) < 1000
+    policy = RetryPolicy(attempts=1_000_000, total_s=0.5, first_wait_s=0.0)
+    with ModelServer(late) as server, pytest.raises(ModelTimeout) as failed:
+        await client(server, timeout_s=0.1, retries=policy).complete("late")
+    assert failed.value.attempts < policy.attempts
 
 
 async def test_an_answer_that_is_none_is_told() -> None:
@@ -263,11 +266,11 @@ def test_one_client_serves_loops_that_come_and_go() -> None:
 
 
 def test_loops_side_by_side_have_connections_of_their_own() -> None:
-    with ModelServer() as server, ThreadPoolExecutor(16) as threads:
+    with ModelServer() as server, ThreadPoolExecutor(8) as threads:
         model = client(server)
-        asked = [threads.submit(asyncio.run, model.complete(str(n))) for n in range(64)]
-        assert [future.result() for future in asked] == ["ok"] * 64
-    assert model.usage.requests == 64
+        asked = [threads.submit(asyncio.run, model.complete(str(n))) for n in range(24)]
+        assert [future.result() for future in asked] == ["ok"] * 24
+    assert model.usage.requests == 24
 
 
 def test_clients_that_are_dropped_leave_nothing_behind() -> None:
@@ -277,7 +280,7 @@ def test_clients_that_are_dropped_leave_nothing_behind() -> None:
         await model.complete("hi")
 
     async def ask_often(url: str) -> int:
-        for _ in range(5):
+        for _ in range(2):
             await ask(url)
             gc.collect()
         return len(connections)

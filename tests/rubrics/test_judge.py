@@ -143,13 +143,13 @@ async def test_a_judge_that_does_not_answer_is_no_score() -> None:
         Garbage(),
         HangUp(),
         Reply(""),
-        Reply(delay_s=600),
     ]
     with ModelServer([*outcomes, "0.5"]) as server:
         rubric = judge(server, default_score=None)
-        errors = [(await rubric(Say(), Heard())).failure.error for _ in outcomes[:-1]]
-        late = await judge(server, timeout_s=0.2)(Say(), Heard())
+        errors = [(await rubric(Say(), Heard())).failure.error for _ in outcomes]
         assert await rubric(Say(), Heard()) == 0.5
+    with ModelServer(Reply(delay_s=600)) as server:
+        late = await judge(server, timeout_s=0.2)(Say(), Heard())
     unavailable = "ModelUnavailable"
     assert errors == [
         *(unavailable, unavailable, "ModelRejected", "ModelFailed", unavailable, "NoScore"),
