@@ -14,7 +14,7 @@ from openenv.core.env_server.mcp_environment import get_server_tools
 from openenv.env.tool_models import CallToolObservation, ToolErrorType
 from openenv.protocol.errors import ConfigurationError, InvalidRequest
 from tests.serving import serving
-from tests.tools.worlds import Counting, Decorated, Plain, Served, server_of_tools
+from tests.tools.worlds import Counting, Decorated, Plain, Served, refuse, server_of_tools
 
 
 class Mixed(Plain):
@@ -86,6 +86,28 @@ def test_reserved_names_are_refused_wherever_they_come_from(name: str) -> None:
     assert error is not None
     assert error.error_type is ToolErrorType.TOOL_NOT_FOUND
     environment.close()
+
+
+class Forbidding(Plain):
+    """Its server has a tool that none may have, added behind its back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mcp_server.tool(name="reset")(refuse)
+
+
+class ForbiddingCounting(Forbidding, Counting):
+    """The same, with a step of its own."""
+
+
+@pytest.mark.parametrize("world", [Forbidding, ForbiddingCounting])
+def test_a_list_that_fails_is_an_error_of_the_session(world: Any) -> None:
+    with serving(world) as served, served.socket() as socket:
+        socket.reset()
+        refused = socket.refused({"type": "step", "data": {"type": "list_tools"}})
+        assert "'reset'" in refused["message"]
+        called = socket.step(type="call_tool", tool_name="add", arguments={"a": 1, "b": 1})
+        assert called["observation"]["result"]["data"] == 2
 
 
 def test_two_of_one_name_and_unknown_modes_are_refused(served: Served) -> None:

@@ -51,9 +51,11 @@ def episode(server: Server, request: pytest.FixtureRequest) -> Iterator[Episode]
 
 @pytest.mark.parametrize("tool", ["sleep", "spin", "wait"])
 def test_a_call_that_takes_too_long_says_so_and_the_session_lives(
-    episode: Episode, tool: str
+    episode: Episode, tool: str, request: pytest.FixtureRequest
 ) -> None:
     """Of what blocks the thread, the next call waits for the end; it is interrupted if it can."""
+    if tool == "spin" and "fastmcp" in request.node.name:
+        pytest.skip("FastMCP calls all that blocks in threads of its own")
     episode.call("increment")
     seen = episode.call(tool, seconds=0.8, timeout_s=IMPATIENT_S)
     assert seen["result"] is None

@@ -251,7 +251,9 @@ class MCPEnvironment(Environment[ActT, ObsT, StateT]):
         try:
             listed = Toolbox(self, self._mode or "simulation").list_tools()
             return ListToolsObservation(tools=listed if isinstance(listed, list) else await listed)
-        except Exception as error:  # noqa: BLE001  # told to the agent
+        except Exception as error:
+            if self._mode is not None:  # the session knows what may be told
+                raise
             told = {"error": str(error), "error_type": "list_tools_failed"}
             return ListToolsObservation(metadata=told)
 
