@@ -133,7 +133,7 @@ async def test_failures_have_the_vendors_forms() -> None:
             assert limited.value.type == "rate_limit_error"
             with pytest.raises(anthropic.RateLimitError, match="rate_limit_error"):
                 await other.messages.create(model="m", max_tokens=9, messages=HI)
-            with pytest.raises(anthropic.InternalServerError, match="overloaded_error"):
+            with pytest.raises(anthropic.APIStatusError, match="overloaded_error"):
                 await other.messages.create(model="m", max_tokens=9, messages=HI)
             with pytest.raises(openai.BadRequestError, match="ended after 3 replies"):
                 await client.chat.completions.create(model="m", messages=HI)
