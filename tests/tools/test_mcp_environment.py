@@ -179,6 +179,25 @@ def test_close_ends_its_threads_and_twice_is_fine() -> None:
         call(environment, "add", a=1, b=1)
 
 
+@pytest.mark.expects_error_log  # of FastMCP's own
+def test_a_tool_can_neither_wait_for_itself_nor_end_its_environment() -> None:
+    environment = Plain()
+
+    async def again() -> Any:
+        return call(environment, "add", a=1, b=1)
+
+    async def finish() -> None:
+        environment.close()
+
+    for tool_of_its_own in (again, finish):
+        environment.tool()(tool_of_its_own)
+        error = call(environment, tool_of_its_own.__name__).error
+        assert error is not None
+        assert "RuntimeError" in error.message
+    assert call(environment, "add", a=1, b=1).result["data"] == 2
+    environment.close()
+
+
 def test_callables_are_the_functions_themselves(served: Served) -> None:
     functions = served.get_callables()
     assert functions["add"](1, 2) == 3

@@ -234,9 +234,8 @@ class MCPEnvironment(Environment[ActT, ObsT, StateT]):
 
     def close(self) -> None:
         """Ends the server's session. A subclass that overrides it calls `super().close()`."""
-        served, self._served = self._served, None
-        self.mcp_server = self.mcp_client = None
-        self._loop.close(None if served is None else served.close)
+        self._loop.close(None if self._served is None else self._served.close)
+        self._served = self.mcp_server = self.mcp_client = None
         self._code.close()
 
     def _handle_list_tools(self) -> ListToolsObservation:

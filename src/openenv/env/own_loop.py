@@ -79,7 +79,12 @@ class OwnLoop:
 
         Args:
             farewell: what is to run at last.
+
+        Raises:
+            RuntimeError: it is the loop's own thread that would end it.
         """
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("an async tool cannot close the environment that runs it")
         with self._beginning:
             self._is_closed, was_closed = True, self._is_closed
             loop, thread = self._loop, self._thread
