@@ -157,6 +157,24 @@ async def test_a_judge_that_does_not_answer_is_no_score() -> None:
     assert late.failure.error == "ModelTimeout"
 
 
+async def test_a_client_that_gives_no_text_is_no_score() -> None:
+    client = Told("")
+    client.answer = None  # type: ignore[assignment]
+    score = await LLMJudge("x", client)(Say(), Heard())
+    assert score.failure is not None
+    assert "None" in score.failure.message
+
+
+async def test_what_it_said_explains_its_score() -> None:
+    client = Told("It is fine. Score: 0.5" + " " * 3000)
+    rubric = LLMJudge("x", client)
+    explained = (await rubric(Say(), Heard())).explained()
+    assert explained["last_answer"].startswith("It is fine. Score: 0.5")
+    assert len(explained["last_answer"]) == 2000
+    client.answer = "I cannot tell."
+    assert (await rubric(Say(), Heard())).explained()["last_answer"] == "I cannot tell."
+
+
 async def test_a_subclass_asks_and_reads_in_its_own_way() -> None:
     class Own(LLMJudge):
         def _render_prompt(self, action: Any, observation: Any) -> str:

@@ -23,6 +23,7 @@ _UNFINISHED = {
 }
 _SETTINGS = ("model", "base_url", "system_prompt", "temperature", "max_tokens")
 _SHOWN = 200
+_KEPT = 2000
 
 
 class NoScore(OpenEnvError, ValueError):
@@ -49,9 +50,15 @@ class LLMJudge(Rubric):
             sessions. It is asked by all that the answer depends on: the model, its settings, and
             the whole prompt.
 
+    Attributes:
+        last_answer: what it answered last, at most 2000 characters; a score's explanation shows it.
+
     Raises:
         ConfigurationError: `score_pattern` is no regular expression.
     """
+
+    EXPLAINED = ("last_answer",)
+    last_answer: str | None = None
 
     def __init__(
         self,
@@ -78,16 +85,21 @@ class LLMJudge(Rubric):
             NoScore: its answer has none.
             ModelFailed: it gave no answer.
         """
+        self.last_answer = None
         prompt = self._render_prompt(action, observation)
         if self._cache is None:
-            return self._parse_score(await self._answer(prompt))
+            return self._read(await self._answer(prompt))
         key = self._key(prompt)
         answer = await self._cache.get(key, lambda: self._answer(prompt))
         try:
-            return self._parse_score(answer)
-        except NoScore:
+            return self._read(answer)
+        except Exception:
             self._cache.forget(key)
             raise
+
+    def _read(self, answer: str) -> float:
+        self.last_answer = answer[:_KEPT]
+        return self._parse_score(answer)
 
     def state_dict(self) -> dict[str, Any]:
         """The prompt, and how its answers are read."""
@@ -137,6 +149,8 @@ class LLMJudge(Rubric):
 
     async def _answer(self, prompt: str) -> str:
         answer = await self._client.complete(prompt)
+        if not isinstance(answer, str):
+            raise NoScore(f"the judge's client gave no text, but {answer!r:.200}")
         ending = _UNFINISHED.get(getattr(answer, "finish_reason", None) or "")
         if ending is not None:
             raise NoScore(f"the judge's answer {ending}: {answer[:_SHOWN]!r}")
