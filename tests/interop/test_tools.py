@@ -7,6 +7,7 @@ one without; and tools, steps and the state are of one session, or they would no
 import json
 import urllib.request
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from openenv.client.tools import MCPToolClient, ToolCallFailed
 from tests.interop.serving import OURS, PEER, served, told_by_peer, uvicorn
 from tests.interop.tool_calls import KINDS, SCENARIOS, made
 
-pytestmark = [pytest.mark.interop, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 
 HOSTS = ("inline", "thread", "process")
 APPLICATION = "toolshop_app"
@@ -43,11 +44,16 @@ def our_shop() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module", params=HOSTS)
-def on_our_shop(peer: None, request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
-    """What the peer's client got from our server, where environments live in a kind of host."""
-    with served(*uvicorn(OURS, APPLICATION), OPENENV_HOST_KIND=request.param) as url:
-        yield told_by_peer("tests.interop.tool_calls", url)
+@pytest.fixture(scope="module")
+def on_our_shops(peer: None) -> dict[str, Any]:
+    """What the peer's client got from our servers, one for each place where environments live."""
+    with ExitStack() as stack:
+        urls = [
+            stack.enter_context(served(*uvicorn(OURS, APPLICATION), OPENENV_HOST_KIND=kind))
+            for kind in HOSTS
+        ]
+        told = told_by_peer("tests.interop.tool_calls", *urls)
+    return {kind: told[url] for kind, url in zip(HOSTS, urls, strict=True)}
 
 
 def check_listing(told: dict[str, Any]) -> None:
@@ -69,15 +75,16 @@ def check_calls(told: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("host", HOSTS)
 class TestPeersClient:
-    def test_lists_our_tools(self, on_our_shop: dict[str, Any], kind: str) -> None:
-        check_listing(on_our_shop["listing"][kind])
+    def test_lists_our_tools(self, on_our_shops: dict[str, Any], host: str, kind: str) -> None:
+        check_listing(on_our_shops[host]["listing"][kind])
 
-    def test_calls_our_tools(self, on_our_shop: dict[str, Any], kind: str) -> None:
-        check_calls(on_our_shop["calling"][kind])
+    def test_calls_our_tools(self, on_our_shops: dict[str, Any], host: str, kind: str) -> None:
+        check_calls(on_our_shops[host]["calling"][kind])
 
-    def test_has_tools_and_an_episode(self, on_our_shop: dict[str, Any], kind: str) -> None:
-        played = on_our_shop["playing"][kind]
+    def test_plays_with_tools(self, on_our_shops: dict[str, Any], host: str, kind: str) -> None:
+        played = on_our_shops[host]["playing"][kind]
         assert played.pop("state")[0] == "e1"  # of the state it keeps no more than the base's
         assert played == PLAYED
 

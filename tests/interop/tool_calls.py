@@ -1,7 +1,8 @@
 """Calls of tools, made with the client of whichever package is installed.
 
-As a script it makes them all with each kind of client, and prints what came of them as JSON:
-``tool_calls.py URL``. The servers have room for one session: who leaves a slot behind is told.
+As a script it makes them all with each kind of client, and prints what came of them as JSON, by
+the server's address: ``tool_calls.py URL...``. The servers have room for one session: who leaves a
+slot behind is told.
 """
 
 import asyncio
@@ -96,5 +97,8 @@ def made(kind: str, url: str, name: str) -> Outcome:
 
 
 if __name__ == "__main__":
-    told = {name: {kind: made(kind, sys.argv[1], name) for kind in KINDS} for name in SCENARIOS}
+    told = {
+        url: {name: {kind: made(kind, url, name) for kind in KINDS} for name in SCENARIOS}
+        for url in sys.argv[1:]
+    }
     sys.stdout.write(json.dumps(told) + "\n")
