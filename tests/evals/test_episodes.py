@@ -21,6 +21,7 @@ from inspect_ai.tool import mcp_server_http
 from blackjack_env import BlackJackAction, BlackJackEnv
 from blackjack_env.server.blackjack_environment import BlackJackEnvironment
 from openenv.evals.inspect_task import episodes
+from openenv.protocol.errors import ConfigurationError
 from tests.evals.worlds import Move, Parrot, Sums, address, doing, player, saying
 from tests.serving import serving
 
@@ -265,6 +266,16 @@ def test_an_environment_without_tools_that_is_asked_for_them() -> None:
     log = played(Parrot, saying("bye"), seeds=[1], moves="tools")
     assert log.error is not None
     assert "no tools: give moves='actions'" in log.error.message
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"moves": "legs"}, {"max_turns": 0}, {"seeds": 0}, {"seeds": []}, {"seeds": -1}],
+    ids=str,
+)
+def test_what_is_no_evaluation_is_refused_before_it_begins(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        episodes(**wrong)
 
 
 def test_more_samples_than_sessions() -> None:

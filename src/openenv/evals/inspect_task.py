@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import fsum, nan
-from typing import Any
+from typing import Any, get_args
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -18,6 +18,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from openenv.client.generic import GenericEnvClient
 from openenv.evals.inspect_episode import Episode, Moves, Outcome, seen
+from openenv.protocol.errors import ConfigurationError
 
 PROMPT = (
     "You are an agent in an environment. Act by calling tools, until the episode is over; it ends "
@@ -46,8 +47,14 @@ def episodes(
             tools where there are some.
         max_turns: how many answers of the model an episode has at most.
         options: further keywords of the environment's `reset`.
+
+    Raises:
+        ConfigurationError: there is no episode to be played, no turn to be had, or no such kind of
+            moves.
     """
     chosen = range(seeds) if isinstance(seeds, int) else seeds
+    if not chosen:
+        raise ConfigurationError(f"seeds must name at least one episode, got {seeds!r}")
     samples = [Sample(input=prompt, id=str(seed), metadata={"seed": seed}) for seed in chosen]
     return Task(
         dataset=MemoryDataset(samples, name="episodes"),
@@ -67,7 +74,15 @@ def play(
 
     What goes wrong with the session is the sample's error. An action that the environment does not
     accept is told to the model.
+
+    Raises:
+        ConfigurationError: there is no such kind of moves, or no turn to be had.
     """
+    if moves not in get_args(Moves) or max_turns < 1:
+        raise ConfigurationError(
+            f"moves must be one of {', '.join(get_args(Moves))} and max_turns at least 1, got "
+            f"moves={moves!r}, max_turns={max_turns!r}"
+        )
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         async with GenericEnvClient(base_url, protocol="v2+json", wait_s=QUEUE_S) as client:
@@ -88,6 +103,8 @@ def play(
 async def _turn(state: TaskState) -> bool:
     """One answer of the model, and the calls in it; whether there were some."""
     state.output = await get_model().generate(state.messages, state.tools)
+    if state.output.empty:  # a provider's way to say that it refused
+        return False
     state.messages.append(state.output.message)
     if not state.output.message.tool_calls:
         return False
