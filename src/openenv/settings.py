@@ -24,6 +24,7 @@
 | `OPENENV_MODE` | simulation | a server's mode: `simulation` or `production` |
 | `OPENENV_CLIENT_MODE` | simulation | a client's mode |
 | `OPENENV_CLIENT_TOKEN` | – | what a client shows to every server that it is pointed at |
+| `OPENENV_LLM_API_KEY` | – | the key of a language model; else the vendor's, `OPENAI_API_KEY` say |
 | `OPENENV_TRUST_REMOTE_CODE` | 0 | `1` installs environments from the Hub unasked |
 """
 
@@ -225,6 +226,22 @@ def server_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def tool_environ(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables of a tool that acts for the user, such as `docker`: all of them, and these."""
     return dict(os.environ) | dict(extra or {})
+
+
+def model_key(vendor: str, *, at_vendor: bool) -> str | None:
+    """The key that is shown to a language model.
+
+    Args:
+        vendor: `openai` or `anthropic`.
+        at_vendor: the model is asked at the vendor's own address; nobody else sees its key.
+    """
+    key = os.environ.get("OPENENV_LLM_API_KEY")
+    return key or (os.environ.get(f"{vendor.upper()}_API_KEY") if at_vendor else None)
+
+
+def named(variable: str) -> str | None:
+    """The value of a variable that a configuration names, for the one that it is meant for."""
+    return os.environ.get(variable)
 
 
 def trusts_remote_code() -> bool:

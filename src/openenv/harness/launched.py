@@ -13,7 +13,7 @@ from openenv.harness.adapter import AgenticHarnessAdapter
 from openenv.harness.config import HarnessConfig
 from openenv.harness.errors import HarnessNotRunningError, HarnessStartupError
 from openenv.harness.process import HarnessProcess
-from openenv.settings import tool_environ
+from openenv.settings import named
 
 if TYPE_CHECKING:
     from openenv.env.tool_models import Tool
@@ -100,7 +100,7 @@ class LaunchedAdapter(AgenticHarnessAdapter):
     def _key(self) -> dict[str, str | None]:
         """The one credential of this process that the agent gets."""
         name = self.config.api_key_env_var
-        return {} if name is None else {name: tool_environ().get(name)}
+        return {} if name is None else {name: named(name)}
 
     def _write_config(self, working_directory: str) -> None:
         wanted = self.config.mcp_config_path

@@ -208,7 +208,7 @@ def _client(
     from openenv.llm import AnthropicClient, OpenAIClient, create_llm_client
     from openenv.project.errors import UsageProblem
     from openenv.protocol.errors import ConfigurationError
-    from openenv.settings import tool_environ
+    from openenv.settings import model_key
 
     if model is None:
         raise UsageProblem(f"--provider {provider} needs --model")
@@ -218,15 +218,12 @@ def _client(
         "temperature": 0.2 if temperature is None else temperature,
         "max_tokens": 200 if max_tokens is None else max_tokens,
     }
-    key = tool_environ().get("OPENENV_LLM_API_KEY")
-    vendors_key = f"{provider.upper()}_API_KEY"
-    if endpoint is None:
-        key = key or tool_environ().get(vendors_key)
-        if not key:
-            raise UsageProblem(
-                f"there is no key for {provider}: set {vendors_key}, or --llm-endpoint to a "
-                "server of your own"
-            )
+    key = model_key(provider, at_vendor=endpoint is None)
+    if endpoint is None and not key:
+        raise UsageProblem(
+            f"there is no key for {provider}: set {provider.upper()}_API_KEY, or --llm-endpoint to "
+            "a server of your own"
+        )
     try:
         if endpoint is None:
             return create_llm_client(provider, model, str(key), **sampling)
