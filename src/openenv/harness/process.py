@@ -70,6 +70,7 @@ class HarnessProcess:
         self._grace_s = terminate_grace_s
         self.max_line_bytes = MAX_LINE_BYTES
         self._secrets = secrets
+        self._opening: asyncio.Task[None] | None = None
         self._kept: subprocess.Popen[bytes] | None = None
         self._stderr = _Tail()
         self._stdout: StreamReader | None = None
@@ -105,7 +106,8 @@ class HarnessProcess:
         if self.is_running():
             return
         try:
-            await self._open()
+            self._opening = asyncio.ensure_future(self._open())
+            await asyncio.shield(self._opening)  # half a connection would leave stray descriptors
             if ready_check is not None:
                 await asyncio.wait_for(self._until(ready_check), self._startup_timeout_s)
         except BaseException as error:
@@ -163,6 +165,8 @@ class HarnessProcess:
 
     async def stop(self) -> None:
         """Asks it to end, and kills it after the grace, with all that it has started."""
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
         kept = self._kept
         if kept is None:
             return
