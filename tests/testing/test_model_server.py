@@ -221,6 +221,15 @@ def test_what_is_no_request_is_refused() -> None:
         assert not server.requests
 
 
+def test_it_serves_again() -> None:
+    server = ModelServer()
+    for _ in range(2):
+        with server:
+            body = {"model": "m", "messages": HI}
+            answer = httpx.post(f"{server.url}{OPENAI}", json=body).json()
+            assert answer["choices"][0]["message"]["content"] == "ok"
+
+
 def test_the_last_requests_are_kept() -> None:
     body = {"model": "m", "messages": HI, "tools": [{"function": {"name": "f"}}]}
     with ModelServer(Garbage(b"x", "text/plain"), kept=2) as server:

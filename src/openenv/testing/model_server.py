@@ -34,7 +34,13 @@ from openenv.server.run import Server
 from openenv.testing import model_anthropic, model_openai
 from openenv.testing.model_anthropic import AnthropicWire
 from openenv.testing.model_openai import OpenAIWire
-from openenv.testing.model_responses import Wire, refusal, request_of, response_of
+from openenv.testing.model_responses import (
+    MAX_BODY_BYTES,
+    Wire,
+    refusal,
+    request_of,
+    response_of,
+)
 from openenv.testing.model_script import (
     Call,
     Failure,
@@ -98,6 +104,7 @@ class ModelServer:
         return list(self._requests)
 
     def __enter__(self) -> Self:
+        self._closing = asyncio.Event()
         self.url, self._server = self._stack.enter_context(running(self))
         self._stack.callback(self._close)
         return self
@@ -118,7 +125,7 @@ class ModelServer:
         with self._counted():
             request = Request(scope, receive)
             try:
-                content = await request.body()
+                content = await _content(request)
             except ClientDisconnect:
                 return
             work = self._respond(request, content, send)
@@ -179,6 +186,16 @@ class ModelServer:
         for connection in list(self._server.server_state.connections):
             if connection.transport.get_extra_info("peername")[:2] == tuple(scope["client"]):
                 connection.transport.close()
+
+
+async def _content(request: Request) -> bytes:
+    """A body, but hardly more of it than is taken."""
+    content = bytearray()
+    async for piece in request.stream():
+        content += piece
+        if len(content) > MAX_BODY_BYTES:
+            break
+    return bytes(content)
 
 
 async def _gone(receive: Receive) -> None:
