@@ -11,7 +11,7 @@ from openenv.env.environment import HostKind
 from openenv.runtime.limits import Limits
 from tests.serving import Served as Server
 from tests.serving import Socket, serving
-from tests.tools.worlds import BLOB, PNG, RAISED, WAV, Decorated, Served
+from tests.tools.worlds import BLOB, GATE, PNG, RAISED, WAV, Decorated, Served
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -128,6 +128,21 @@ def test_what_a_tool_raises_is_the_agents_to_read(socket: Socket) -> None:
 @pytest.mark.expects_error_log
 def test_a_refusal_is_told_as_it_is(socket: Socket) -> None:
     assert error(socket, "refuse") == ("execution_error", "not today")
+
+
+@pytest.mark.parametrize("host", ["inline", "thread"])
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_blocking_tool_keeps_nobody_else_waiting(world: str, host: HostKind) -> None:
+    GATE.clear()
+    with serving(WORLDS[world], host_kind=host) as server, server.socket() as socket:
+        socket.reset()
+        socket.send({"type": "step", "data": {"type": "call_tool", "tool_name": "hold"}})
+        assert server.health()["status"] == "healthy"
+        with server.socket() as other:
+            other.reset()
+            assert result(other, "add", a=1, b=1)["data"] == 2
+        GATE.set()
+        assert socket.receive()["data"]["observation"]["result"]["data"] == "let go"
 
 
 def test_what_a_tool_prints_is_nobodys_answer(socket: Socket) -> None:

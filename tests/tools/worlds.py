@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from openenv.env.tools import ToolContext, ToolFailure, tool
 PNG = b"\x89PNG\r\n\x1a\n rest"
 WAV = b"RIFF\x00\x00\x00\x00WAVE rest"
 BLOB = b"\x00\xff no text"
+GATE = threading.Event()
+"""Lets go of what holds."""
+HELD_S = 20.0
 RAISED: dict[str, type[BaseException]] = {
     "ValueError": ValueError,
     "RecursionError": RecursionError,
@@ -109,6 +113,11 @@ class Decorated(Environment):
         return "slept"
 
     @tool
+    def hold(self) -> str:
+        """Blocks until it is let go."""
+        return hold()
+
+    @tool
     def spin(self, seconds: float) -> str:
         """Blocks, busy."""
         spin(seconds)
@@ -182,7 +191,7 @@ def server_of_tools() -> FastMCP[Any]:
         counter[0] += by
         return counter[0]
 
-    for function in (add, fail, refuse, sleep, wait, shout, named, progress):
+    for function in (add, fail, refuse, sleep, hold, wait, shout, named, progress):
         server.tool(function)
     server.tool(name="spin")(spun)
     return server
@@ -207,6 +216,11 @@ def sleep(seconds: float) -> str:
     """Blocks, asleep."""
     time.sleep(seconds)
     return "slept"
+
+
+def hold() -> str:
+    """Blocks until it is let go."""
+    return "let go" if GATE.wait(HELD_S) else "forgotten"
 
 
 def spun(seconds: float) -> str:
