@@ -1,6 +1,6 @@
 # Each target works on a fresh checkout: scripts/venv installs what is missing, once.
 
-.PHONY: help test test-envs test-swarm test-k8s check format catalog demo bench bench-envs faults soak clean
+.PHONY: help test test-agents test-envs test-swarm test-k8s check format catalog demo bench bench-envs faults soak clean
 .DEFAULT_GOAL := help
 
 help: ## Say what can be made
@@ -16,6 +16,10 @@ test: ## Run every check and every test
 test-envs: ## Test every environment alone, each in a fresh virtual environment; NAMES="chess_env …" for some
 	@scripts/venv dev
 	@scripts/envs $(NAMES)
+
+test-agents: ## Test agents of npm and PyPI inside environments; needs node and npm
+	@scripts/venv dev
+	@OPENENV_TEST_AGENTS=1 scripts/test tests/harness/test_external_agents.py
 
 test-swarm: ## Test the Swarm provider on three nodes, as root; about two minutes
 	@scripts/venv dev
