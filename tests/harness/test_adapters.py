@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from openenv.harness.adapter import AgenticHarnessAdapter
+from openenv.harness.choice import adapter_for
 from openenv.harness.config import HarnessConfig
 from openenv.harness.environment import HarnessAction, HarnessEnvironment
 from openenv.harness.errors import HarnessNotRunningError, HarnessStartupError
@@ -226,3 +227,15 @@ async def test_an_agent_that_fails_has_no_reward_of_a_rubric() -> None:
     await environment.close()
     assert observation.reward is None
     assert observation.metadata["reward_error"]["error"] == "harness_crashed"
+
+
+@pytest.mark.parametrize(
+    ("transport", "made"),
+    [
+        ("stdio", StdioHarnessAdapter),
+        ("http", HTTPHarnessAdapter),
+        ("mcp", MCPServerHarnessAdapter),
+    ],
+)
+def test_a_transport_has_its_adapter(transport: str, made: type) -> None:
+    assert type(adapter_for(config("rogue.py", "", "good", transport=transport))) is made

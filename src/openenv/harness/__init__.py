@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from openenv.harness.bridge import HarnessMCPBridge as HarnessMCPBridge
     from openenv.harness.bridge import build_bridge_server as build_bridge_server
     from openenv.harness.capture.upstream import training_sampling as training_sampling
+    from openenv.harness.choice import adapter_for as adapter_for
     from openenv.harness.cli_adapter import CLIHarnessAdapter as CLIHarnessAdapter
     from openenv.harness.collect import CollectRunner as CollectRunner
     from openenv.harness.config import HarnessConfig as HarnessConfig
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from openenv.harness.events import HarnessEventType as HarnessEventType
     from openenv.harness.events import HarnessResponse as HarnessResponse
     from openenv.harness.events import events_to_metadata as events_to_metadata
-    from openenv.harness.launched import LaunchedAdapter as LaunchedAdapter
     from openenv.harness.folder_lock import FolderBusy as FolderBusy
+    from openenv.harness.launched import LaunchedAdapter as LaunchedAdapter
     from openenv.harness.model_step import BlockingModelStep as BlockingModelStep
     from openenv.harness.model_step import build_model_step as build_model_step
     from openenv.harness.over_http import HTTPHarnessAdapter as HTTPHarnessAdapter
@@ -125,6 +126,7 @@ _HOMES = {
     "TrainingTrace": "openenv.harness.training",
     "TrainingTurn": "openenv.harness.training",
     "VerifyResult": "openenv.harness.results",
+    "adapter_for": "openenv.harness.choice",
     "build_bridge_server": "openenv.harness.bridge",
     "build_dataset_readme": "openenv.harness.dataset",
     "build_harness_rollout_func": "openenv.harness.rollout_func",

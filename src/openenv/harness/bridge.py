@@ -20,6 +20,7 @@ from openenv.protocol.wire import ServerMode
 from openenv.runtime.limits import Limits
 from openenv.server.app import create_app
 from openenv.server.run import Server, listen, server_for
+from openenv.settings import server_settings
 
 LOOK_S = 0.005
 
@@ -35,7 +36,7 @@ class HarnessMCPBridge:
         host: what it listens on.
         token: what its callers must show; a new random one by default.
         tool_timeout_s: the longest that a call of a tool may run, in seconds, unless the tool
-            says otherwise; the default of servers if `None`.
+            says otherwise; `OPENENV_TOOL_TIMEOUT_S`, else 30, by default.
 
     Attributes:
         token: see above.
@@ -184,8 +185,9 @@ class _Offering(Environment[CallToolAction, CallToolObservation]):
 
 
 def _limits(tool_timeout_s: float | None) -> Limits:
-    bounds: dict[str, Any] = {} if tool_timeout_s is None else {"tool_timeout": tool_timeout_s}
-    return Limits(drain_grace=0.0, close_grace=1.0, **bounds)
+    """An agent's session lasts as long as its bridge: a trainer may be busy between turns."""
+    timeout_s = server_settings().limits.tool_timeout if tool_timeout_s is None else tool_timeout_s
+    return Limits(tool_timeout=timeout_s, unattached_timeout=None, drain_grace=0.0, close_grace=1.0)
 
 
 def _comes(holds: Any, within_s: float) -> bool:

@@ -27,7 +27,7 @@ from openenv.harness.errors import (
 )
 from openenv.harness.offered import OfferedTools, settled
 from openenv.harness.tools import resolve_tool_conflicts
-from openenv.harness.turn import Turn
+from openenv.harness.turn import MAX_TURN_BYTES, Turn
 from openenv.protocol.errors import InvalidRequest
 
 logger = logging.getLogger("openenv.harness")
@@ -64,9 +64,14 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         mcp: a `fastmcp.FastMCP` with tools, or any object that has `list_tools` and `call_tool`.
         rubric: judges each turn.
         transform: as of any environment.
+
+    Attributes:
+        MAX_TURN_BYTES: how much the events of a turn may hold, as JSON; an agent that does more
+            is taken for one gone wild.
     """
 
     IS_HARNESS: ClassVar[bool] = True
+    MAX_TURN_BYTES: ClassVar[int] = MAX_TURN_BYTES
 
     def __init__(
         self,
@@ -163,7 +168,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         if not isinstance(message, str):
             raise InvalidRequest(f"a message is text, got {type(message).__name__}")
         self._turn_number += 1
-        self._turn = turn = Turn(emit, tells_rewards=self._of_mode == "simulation")
+        self._turn = turn = self._new_turn(emit)
         try:
             response = await self._run(turn, message, timeout_s)
         except Exception as error:  # noqa: BLE001  # whatever it is, the agent is in no known state
@@ -196,6 +201,10 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         """Whose tools show: a session says it."""
         mode: ToolMode = self.__dict__.get("_mode") or "simulation"
         return mode
+
+    def _new_turn(self, emit: Callable[[bytes], None] | None) -> Turn:
+        for_trainers = self._of_mode == "simulation"
+        return Turn(emit, tells_rewards=for_trainers, max_bytes=self.MAX_TURN_BYTES)
 
     async def _run(self, turn: Turn, message: str, timeout_s: float | None) -> Any:
         """The agent's response."""

@@ -21,7 +21,7 @@ logger = logging.getLogger("openenv.harness")
 
 Json = dict[str, Any]
 MAX_TURN_BYTES = 8 << 20
-"""How much the events of a turn may hold, as JSON, before the agent is taken for one gone wild."""
+"""How much the events of a turn may hold, as JSON, unless the environment says otherwise."""
 MAX_RESULT_BYTES = 64 << 10
 """How much of a tool's result an event keeps."""
 
@@ -32,6 +32,7 @@ class Turn:
     Args:
         emit: takes each event but `turn_complete` as JSON, on this event loop.
         tells_rewards: the events of calls have what these have given.
+        max_bytes: how much the events may hold, as JSON; more is a failure.
 
     Attributes:
         events: what has happened so far, as plain JSON objects.
@@ -40,13 +41,18 @@ class Turn:
     """
 
     def __init__(
-        self, emit: Callable[[bytes], None] | None = None, *, tells_rewards: bool = True
+        self,
+        emit: Callable[[bytes], None] | None = None,
+        *,
+        tells_rewards: bool = True,
+        max_bytes: int = MAX_TURN_BYTES,
     ) -> None:
         self.events: list[Json] = []
         self.rewards: list[float] = []
         self.is_done = False
         self._emit = emit
         self._tells_rewards = tells_rewards
+        self._max_bytes = max_bytes
         self._loop = asyncio.get_running_loop()
         self._size = 0
         self._taking: asyncio.Task[HarnessResponse] | None = None
@@ -95,7 +101,7 @@ class Turn:
             self.is_done |= observation.done or observation.truncated
             if observation.reward is not None:
                 self.rewards.append(float(observation.reward))
-        if self._size > MAX_TURN_BYTES and self._taking is not None:
+        if self._size > self._max_bytes and self._taking is not None:
             self._taking.cancel()
 
     async def _follow(self, stream: AsyncIterator[HarnessEvent]) -> HarnessResponse:
@@ -106,7 +112,7 @@ class Turn:
                 if event.type is HarnessEventType.TURN_COMPLETE:
                     return self._completed(event)
                 self._keep(event)
-                if self._size > MAX_TURN_BYTES:
+                if self._size > self._max_bytes:
                     raise self._too_much()
         finally:
             closing = getattr(stream, "aclose", None)
@@ -122,21 +128,21 @@ class Turn:
         return HarnessResponse(response=response.response, done=is_done)
 
     def _keep(self, event: HarnessEvent) -> None:
-        if self._size > MAX_TURN_BYTES:
+        if self._size > self._max_bytes:
             return
         told = event.model_dump(mode="json")
         written = encode(told)
         self._size += len(written)
-        if self._size > MAX_TURN_BYTES:
+        if self._size > self._max_bytes:
             return
         self.events.append(told)
         if self._emit is not None and event.type is not HarnessEventType.TURN_COMPLETE:
             self._emit(written)
 
-    @staticmethod
-    def _too_much() -> HarnessError:
+    def _too_much(self) -> HarnessError:
         return HarnessError(
-            f"the agent did more in one turn than can be kept: {MAX_TURN_BYTES} bytes of events"
+            f"the agent did more in one turn than can be kept: {self._max_bytes} bytes of events "
+            "(MAX_TURN_BYTES of the environment's class)"
         )
 
 
