@@ -64,7 +64,6 @@ def test_a_call_that_takes_too_long_says_so_and_the_session_lives(
     assert episode.call("increment")["result"]["data"] == 2
 
 
-@pytest.mark.xfail(reason="the session begins it when the one before it has ended", strict=False)
 @pytest.mark.parametrize("host", ["inline", "thread"])  # where a sleep cannot be interrupted
 def test_a_call_that_was_given_up_before_it_began_never_begins(host: HostKind) -> None:
     with serving(Decorated, host_kind=host) as served:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from openenv.env.incidents import authors_traceback, incident, text_of
@@ -34,7 +35,8 @@ class ToolSource(Protocol):
     """An object with tools besides those of `@tool`; an `Environment` may be one.
 
     Either method may be async. `call_tool` gives the result, or an `Observation` that makes the
-    call a step, or raises; `ToolFailure` says of which kind the error is.
+    call a step, or raises; `ToolFailure` says of which kind the error is. Where it has a parameter
+    `context`, that is the call's `ToolContext`.
     """
 
     def list_tools(self) -> Any:
@@ -123,11 +125,10 @@ class Toolbox:
             raise ToolFailure(
                 f"unknown tool {name!r} (known: {known})", ToolErrorType.TOOL_NOT_FOUND
             )
-        source = self._source
-        return (
-            lambda: source.call_tool(name, dict(arguments)),
-            inspect.iscoroutinefunction(source.call_tool),
-        )
+        call = partial(self._source.call_tool, name, dict(arguments))
+        if "context" in inspect.signature(self._source.call_tool).parameters:
+            call.keywords["context"] = context
+        return call, inspect.iscoroutinefunction(self._source.call_tool)
 
     def _called(self, name: str, value: object) -> CallToolObservation:
         if isinstance(value, Iterator) or inspect.isasyncgen(value):

@@ -262,13 +262,17 @@ class Seat:
 
     def _call_off(self, reply: Reply) -> None:
         """Answers the running call, which is interrupted; the session goes on after it."""
-        late, self._running = self._running, None
-        if late is not None:
-            late.remove_done_callback(self._finish)
-            self._late = late
-            late.add_done_callback(self._recovered)
+        running, self._running = self._running, None
+        if running is None:
+            return
+        running.remove_done_callback(self._finish)
+        if self._late is None:
+            self._late = running
+            running.add_done_callback(self._recovered)
             self._host.interrupt()
-            self._conclude(reply)
+        else:  # it still waited for another one, and never begins
+            running.cancel()
+        self._conclude(reply)
 
     def _recovered(self, late: asyncio.Future[Reply]) -> None:
         """A call that was given up is over; if its host has ended with it, so does the session."""
