@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from openenv.client.tools import MCPToolClient as MCPToolClient
     from openenv.client.tools import ToolCallFailed as ToolCallFailed
     from openenv.env.environment import Environment as Environment
-    from openenv.env.extras import needs as needs
     from openenv.env.mcp_environment import MCPEnvironment as MCPEnvironment
     from openenv.env.metadata import EnvironmentMetadata as EnvironmentMetadata
     from openenv.env.models import Action as Action
@@ -75,6 +74,7 @@ if TYPE_CHECKING:
     from openenv.protocol.errors import StepTimeout as StepTimeout
     from openenv.protocol.errors import TakenOver as TakenOver
     from openenv.protocol.errors import Unauthorized as Unauthorized
+    from openenv.protocol.extras import needs as needs
     from openenv.rollout.pool import EnvPool as EnvPool
     from openenv.runtime.limits import Limits as Limits
     from openenv.server.app import create_app as create_app
@@ -148,7 +148,7 @@ _HOMES = {
     "errors": "openenv.protocol.errors:",
     "is_available": "openenv.client.fetching",
     "local": "openenv.in_process",
-    "needs": "openenv.env.extras",
+    "needs": "openenv.protocol.extras",
     "serve": "openenv.server.run",
     "tool": "openenv.env.tools",
 }

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from typing_extensions import Self
 
 from openenv import ConfigurationError, InvalidRequest, Options, needs
-from openenv.env.extras import MissingPackage
+from openenv.protocol.extras import MissingPackage
 
 
 class Rules(Options, variables="GAME_"):

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from openenv.env.extras import MissingPackage
 from openenv.evals import (
     EvalConfig,
     EvalFailed,
@@ -19,6 +18,7 @@ from openenv.evals import (
     Scores,
 )
 from openenv.protocol.errors import ConfigurationError, OpenEnvError
+from openenv.protocol.extras import MissingPackage
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Inspect's own, as in test_episodes
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from openenv.env.code_mode import CodeMode
 from openenv.env.environment import ActT, Environment, HostKind, ObsT, StateT
-from openenv.env.extras import needs
 from openenv.env.models import Observation
 from openenv.env.own_loop import OwnLoop, in_thread
 from openenv.env.tool_content import rendered
@@ -30,6 +29,7 @@ from openenv.env.toolbox import Toolbox
 from openenv.env.tools import MODES, FunctionTool, Mark, ToolContext, ToolMode, check_name
 from openenv.env.transforms import Transform
 from openenv.protocol.errors import ConfigurationError, InvalidRequest
+from openenv.protocol.extras import needs
 
 if TYPE_CHECKING:
     from openenv.env.fastmcp_tools import FastMCPTools

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from itertools import chain, count
 from typing import Any
 
-from openenv.env.extras import needs
 from openenv.evals.harness import EvalHarness
 from openenv.evals.models import EvalFailed, SampleCounts, Scores
 from openenv.protocol.errors import ConfigurationError
+from openenv.protocol.extras import needs
 
 PASSED_ON = (
     *("model", "model_base_url", "model_args", "task_args", "max_samples", "max_connections"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from openenv.env.extras import needs
 from openenv.harness.records import METADATA_FILENAME, RESULTS_FILENAME, RolloutSerializer
 from openenv.protocol.errors import ConfigurationError, OpenEnvError
+from openenv.protocol.extras import needs
 
 README_FILENAME = "README.md"
 
