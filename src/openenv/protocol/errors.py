@@ -31,6 +31,11 @@ OpenEnvError
     ├── Backpressure          BACKPRESSURE: more at once than the server takes
     ├── MessageTooLarge       MESSAGE_TOO_LARGE
     └── SessionLost           raised by a client whose episode is gone
+
+Parts that stand by themselves have classes of their own below `OpenEnvError`: `env.tools`
+(ToolFailure), `client.tools` (ToolCallFailed), `executor` (ExecutorFailed), `llm.errors`
+(ModelFailed and its kinds), `rubrics.judge` (NoScore), `harness` (HarnessError, RolloutFailed,
+RewardError and others) and `evals` (EvalFailed).
 """
 
 from __future__ import annotations
