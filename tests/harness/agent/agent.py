@@ -12,7 +12,8 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from mcp import ClientSession
-from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from openai import AsyncOpenAI
 
 MOST_CALLS = 20
@@ -67,11 +68,10 @@ class Agent:
         return "I give up"
 
     async def ask(self) -> Any:
-        completion = await self.model.chat.completions.create(
-            model=os.environ.get("OPENENV_MODEL", "test-model"),
-            messages=self.messages,  # type: ignore[arg-type]
-            **({"tools": self.tools} if self.tools else {}),  # type: ignore[call-overload]
-        )
+        create: Any = self.model.chat.completions.create
+        tools = {"tools": self.tools} if self.tools else {}
+        model = os.environ.get("OPENENV_MODEL", "test-model")
+        completion = await create(model=model, messages=self.messages, **tools)
         return completion.choices[0].message
 
     async def call(self, call: Any) -> None:
