@@ -109,7 +109,7 @@ def test_episodes_are_written_with_all_that_happened(server: Served, tmp_path: P
         "result": {"reward": 1.0, "done": True},
     }
     assert (first["reward"], first["done"]) == (1.0, True)
-    assert first["metrics"] == {"turns": 3, "truncated": False}
+    assert first["metrics"] == {"turns": 3, "truncated": False, "stopped_by": "environment"}
     metadata = json.loads((folder / "metadata.json").read_text())
     assert (metadata["env"], metadata["provider"]) == ("walk", "scripted")
     assert metadata["dataset_config"] == {"only": "right"}
@@ -132,7 +132,8 @@ def test_losses_are_dropped_unless_they_are_wanted(server: Served, tmp_path: Pat
 def test_a_limit_of_turns_ends_an_episode(server: Served, tmp_path: Path) -> None:
     collect(server, tmp_path, "-n", "1", "--max-turns", "2")
     [record] = records(tmp_path)
-    assert (record["done"], record["metrics"]) == (False, {"turns": 2, "truncated": True})
+    assert record["done"] is False
+    assert record["metrics"] == {"turns": 2, "truncated": True, "stopped_by": "limit"}
     assert server.active() == 0
 
 

@@ -108,7 +108,7 @@ def test_collected_episodes(peer: Served, tmp_path: Path) -> None:
     assert (failed["episode_id"], failed["reward"], failed["done"]) == ("ep-000002", None, True)
     [step] = failed["tool_trace"]
     assert step["result"]["reward"] is None
-    assert "rubric_0.ways.nan" in step["result"]["reward_error"]
+    assert step["result"]["reward_error"]["rubric"] == "rubric_0.ways.nan"
     again, records = _collected(peer, tmp_path, {})
     assert (again.num_skipped, again.num_collected, len(records)) == (2, 1, 3)
 

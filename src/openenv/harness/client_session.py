@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
 
 from openenv.client.results import StepResult
 from openenv.harness.results import Message, VerifyResult
-from openenv.harness.rewards import REWARD, REWARD_ERROR, STEP_REWARDS
+from openenv.harness.rewards import RETURN, REWARD, REWARD_ERROR, STEP_REWARDS
 from openenv.harness.sessions import ResourceSession
 from openenv.protocol.errors import ConfigurationError, EnvironmentFailed, Json
 
@@ -106,14 +106,19 @@ class _Score:
         if of not in get_args(RewardOf):
             raise ConfigurationError(f"reward must be 'last' or 'sum', got {of!r}")
         self.reward: float | None = None
-        self.failure: str | None = None
+        self.failure: Json | None = None
         self._is_a_sum = of == "sum"
+        self._step: Json = {REWARD: None}
 
     def add(self, result: StepResult[Any]) -> None:
         """Takes a step; a sum of which one part is not known is not known."""
+        failure = reward_error(result)
+        self._step = {REWARD: result.reward}
+        if failure is not None:
+            self._step = {REWARD: None, REWARD_ERROR: failure}
         if self._is_a_sum and self.failure is not None:
             return
-        self.failure = reward_error(result)
+        self.failure = failure
         if self.failure is not None:
             self.reward = None
         elif not self._is_a_sum:
@@ -122,8 +127,8 @@ class _Score:
             self.reward = (self.reward or 0.0) + result.reward
 
     def as_metadata(self) -> Json:
-        """The same, as a tool's result says it."""
-        return {REWARD: self.reward, **self.failed()}
+        """What the last step gave, and the sum so far where that is the episode's reward."""
+        return {**self._step, **({RETURN: self.reward} if self._is_a_sum else {})}
 
     def failed(self) -> Json:
         """Why there is no reward, if there should be one."""
@@ -136,16 +141,21 @@ def credit(last: StepResult[Any] | None) -> Json:
     return {} if told is None else {STEP_REWARDS: told}
 
 
-def reward_error(result: StepResult[Any]) -> str | None:
-    """Why a step has no reward though it should have one."""
+def reward_error(result: StepResult[Any]) -> Json | None:
+    """Why a step has no reward though it should have one: `rubric`, `error` and `message`."""
     said = (result.metadata or {}).get(REWARD_ERROR)
     if said is None:
         said = _metadata(result.observation).get(REWARD_ERROR)
     if said is not None:
-        return str(said)
+        return said if isinstance(said, dict) else _of_nobody("RewardError", str(said))
     if isinstance(result.reward, float) and not math.isfinite(result.reward):
-        return f"the environment's reward is {result.reward}"
+        return _of_nobody("ValueError", f"the environment's own reward is {result.reward}")
     return None
+
+
+def _of_nobody(error: str, message: str) -> Json:
+    """A failure that no rubric has told of."""
+    return {"rubric": None, "error": error, "message": message}
 
 
 def _metadata(observation: Any) -> Json:

@@ -197,7 +197,7 @@ class _Episode:
             self.episode_id,
             rollout.messages,
             None,
-            False,
+            rollout.episode_ended,
             trace_of(rollout),
             rollout.metrics,
             task=self.task,

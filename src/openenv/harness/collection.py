@@ -11,7 +11,7 @@ from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
 from openenv.harness.client_session import credit, reward_error
 from openenv.harness.records import CollectResult, EpisodeRecord, RolloutSerializer
-from openenv.harness.rewards import REWARD, REWARD_ERROR
+from openenv.harness.rewards import REWARD, REWARD_ERROR, in_words
 from openenv.harness.rollout_errors import RewardInvalid
 from openenv.protocol.errors import ConnectFailed, Json, OpenEnvError
 
@@ -133,13 +133,19 @@ class Collection(Plan):
                 messages.append(_message("user", result.observation))
                 trace.append(_traced(action, result))
         truncated = result.truncated or not result.done
+        stopped_by = "environment" if result.done else "limit"
         return EpisodeRecord(
             episode_id=episode_id,
             messages=messages,
             reward=_sum([step["result"] for step in trace]),
             done=result.done,
             tool_trace=trace,
-            metrics={"turns": len(trace), "truncated": truncated, **credit(result)},
+            metrics={
+                "turns": len(trace),
+                "truncated": truncated,
+                "stopped_by": stopped_by,
+                **credit(result),
+            },
             task=self.task,
             extra={"seed": seed},
         )
@@ -170,5 +176,5 @@ def _unscored(record: EpisodeRecord) -> RewardInvalid | None:
     for number, step in enumerate(record.tool_trace, 1):
         failure = step["result"].get(REWARD_ERROR)
         if failure is not None:
-            return RewardInvalid(f"the reward of step {number}: {failure}")
+            return RewardInvalid(f"the reward of step {number}: {in_words(failure)}")
     return None

@@ -91,9 +91,9 @@ configs:
 | `episode_id` | the episode's name |
 | `messages` | the conversation, with `role`, `content` and calls of tools |
 | `reward` | the episode's reward; null where the environment gives none |
-| `done` | whether it ended by itself, not by a limit |
+| `done` | whether the environment has ended it |
 | `tool_trace` | each call: `tool_name`, `arguments`, `result` |
-| `metrics` | turns, calls, and whether a limit ended it |
+| `metrics` | turns, calls, what stopped it (`environment`, `model` or `limit`), what each step is worth |
 | `verify_metrics`, `artifacts` | what its session says and keeps of it |
 | `task`, `extra` | what it was about; its seed |
 

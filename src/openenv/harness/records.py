@@ -17,7 +17,7 @@ from pydantic_core import to_jsonable_python
 from typing_extensions import Self
 
 from openenv.harness.folder_lock import alone_in
-from openenv.harness.rewards import resolve_env_reward
+from openenv.harness.rewards import STEP_REWARDS, resolve_env_reward
 from openenv.harness.rollout_errors import RewardInvalid, RewardMissing
 from openenv.protocol.errors import ConfigurationError, Json, OpenEnvError
 
@@ -45,9 +45,11 @@ class EpisodeRecord:
         messages: the conversation; of a policy's episode what was seen (`user`) and done
             (`assistant`), as JSON texts.
         reward: the episode's reward, `None` where there is none.
-        done: whether it ended by itself, not by a limit.
+        done: whether the environment has ended it.
         tool_trace: each call or step: `tool_name`, `arguments` and `result`.
-        metrics: `turns`, `truncated`: whether a limit ended it, and what else its harness counts.
+        metrics: `turns`, `truncated`: whether a limit ended it, `stopped_by`: what did, and what
+            else its harness counts; `step_rewards`, what each step is worth, where its environment
+            says so.
         verify_metrics: what its session says of it.
         artifacts: what else its session keeps of it.
         task: what it was about.
@@ -84,10 +86,10 @@ class EpisodeRecord:
             episode_id,
             list(rollout.messages),
             _reward_if_any(rollout, verify),
-            rollout.done or verify.done,
+            rollout.episode_ended or verify.done,
             trace_of(rollout),
-            dict(rollout.metrics),
-            dict(verify.metrics),
+            {**rollout.metrics, **_credit(verify)},
+            {name: said for name, said in verify.metrics.items() if name != STEP_REWARDS},
             dict(verify.artifacts),
             task,
             dict(extra or {}),
@@ -316,6 +318,10 @@ def _strict(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value
+
+
+def _credit(verify: VerifyResult) -> Json:
+    return {name: said for name, said in verify.metrics.items() if name == STEP_REWARDS}
 
 
 def _reward_if_any(rollout: HarnessRolloutResult, verify: VerifyResult) -> float | None:

@@ -108,8 +108,9 @@ class HarnessRolloutResult:
         tool_trace: the calls that reached the session, in order.
         events: what happened, in order.
         done: it ended by itself: the episode is over, or the model called no more tools.
-        metrics: of a white-box rollout: `turns`, `tool_calls`, `tool_errors`, and `truncated`:
-            whether a limit ended it.
+        metrics: of a white-box rollout: `turns`, `tool_calls`, `tool_errors`, `truncated`: whether
+            a limit ended it, and `stopped_by`: `environment`, `model` (it called no more tools),
+            `limit`, or `error`.
         prompt_ids: the prompts' tokens of all turns, one turn after the other.
         completion_ids: the sampled tokens of all turns, likewise.
         logprobs: theirs.
@@ -125,6 +126,11 @@ class HarnessRolloutResult:
     completion_ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     turns: list[ModelStepResult] = field(default_factory=list)
+
+    @property
+    def episode_ended(self) -> bool:
+        """Whether a call has ended the environment's episode."""
+        return any(entry.result.done for entry in self.tool_trace)
 
 
 @dataclass

@@ -37,7 +37,7 @@ class StepEnvSessionAdapter(ClientSession):
         verify_builder: how the episode is judged.
         reset_kwargs: what else the reset is given; it goes before `seed` and `episode_id`.
         reward: an episode's reward: the `"last"` step's, or the `"sum"` of all so far, which is
-            then what each call's `metadata` has.
+            then `return` in each call's `metadata`.
 
     Raises:
         ConfigurationError: a tool has a name that only the trainer may use, or that another has.

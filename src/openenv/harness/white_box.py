@@ -124,8 +124,16 @@ class _Loop:
             "tool_calls": len(trace),
             "tool_errors": sum(entry.result.error is not None for entry in trace),
             "truncated": self._is_truncated,
+            "stopped_by": self._stopped_by(),
         }
         return self.rollout
+
+    def _stopped_by(self) -> str:
+        if self._is_truncated:
+            return "limit"
+        if self.rollout.episode_ended:
+            return "environment"
+        return "model" if self.rollout.done else "error"
 
     def _take_turn(self, model_step: ModelStep, tools: list[Tool]) -> None:
         rollout = self.rollout

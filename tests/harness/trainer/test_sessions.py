@@ -141,10 +141,10 @@ def test_a_reward_that_could_not_be_computed_is_none(
     session = factory(url).create("find it")
     result = session.call_tool("guess", {"n": number})
     assert (result.metadata["reward"], result.done) == (None, True)
-    assert why in result.metadata["reward_error"]
+    assert why in result.metadata["reward_error"]["message"]
     verdict = session.verify([])
     assert verdict.env_reward is None
-    assert why in verdict.metrics["reward_error"]
+    assert why in verdict.metrics["reward_error"]["message"]
     session.close()
 
 

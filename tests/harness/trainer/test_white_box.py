@@ -43,7 +43,8 @@ def test_an_episode_ends_when_a_result_is_done(factory: Any) -> None:
     model = guesses(5, 1, 3, 7)
     rollout = ADAPTER.run_white_box(model, session)
     assert rollout.done
-    assert rollout.metrics == {"turns": 3, "tool_calls": 3, "tool_errors": 0, "truncated": False}
+    counted = {"turns": 3, "tool_calls": 3, "tool_errors": 0}
+    assert rollout.metrics == {**counted, "truncated": False, "stopped_by": "environment"}
     assert [call.arguments["n"] for call in rollout.tool_trace] == [5, 1, 3]
     assert [call.result.metadata["reward"] for call in rollout.tool_trace] == [0.0, 0.0, 1.0]
     assert [message["role"] for message in rollout.messages] == ["user", *["assistant", "tool"] * 3]
