@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
 
 from openenv.env.environment import Environment
@@ -87,6 +87,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         self._bridge: HarnessMCPBridge | None = None
         self._own_directory: str | None = None
         self._ending: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
         self._turn_number = 0
 
@@ -189,8 +190,16 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         action = HarnessAction(message=message)
         return self._apply_transform(await self.rewarded_async(action, observation))
 
-    async def close(self) -> None:  # type: ignore[override]
-        """Ends the agent."""
+    def close(self) -> Awaitable[None]:  # type: ignore[override]
+        """Ends the agent: on an event loop at once, and anyway when it is awaited."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return self._close()
+        self._closing = loop.create_task(self._close())
+        return self._closing
+
+    async def _close(self) -> None:
         await self._end_agent()
         closing = getattr(self._source, "close", None)
         if closing is not None:
