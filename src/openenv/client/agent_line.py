@@ -22,6 +22,8 @@ from openenv.protocol.rpc_client import (
 
 CLOSE_TIMEOUT_S = 15.0
 """How long `close()` waits for the server to free the session."""
+LAST_TRY_S = 1.0
+"""How long it waits for one that has left the last request unanswered."""
 
 
 class AgentLine(Exchanges):
@@ -78,8 +80,9 @@ class AgentLine(Exchanges):
         A server that knows how frees the session first; to others it ends with the connection.
         """
         if self.lost is None and not self._is_busy:
+            patience = CLOSE_TIMEOUT_S if self._line.is_answered() else LAST_TRY_S
             with suppress(RpcFailed, OpenEnvError):
-                yield from self._request(CLOSE_SOCKET, {}, CLOSE_TIMEOUT_S)
+                yield from self._request(CLOSE_SOCKET, {}, patience)
         yield Disconnect()
 
     def _call(self, asked: Request, timeout_s: float) -> Flow[Effect, Json]:
