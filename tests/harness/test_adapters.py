@@ -167,10 +167,12 @@ END = HarnessEvent(type=HarnessEventType.TURN_COMPLETE, data={"response": "ok", 
 async def test_an_episode_of_an_own_adapter() -> None:
     adapter = Scripted(END)
     environment = Shop(adapter)
-    await environment.reset_async()
+    begun = await environment.reset_async()
     observation = await environment.step_async(HarnessAction(message="hi"))
     await environment.close()
     assert observation.done
+    assert environment.state.step_count == 1
+    assert environment.state.episode_id == begun.metadata["episode_id"]
     assert adapter.did == ["stop", "inject env_price buy", "start", "stop"]
     assert not [t for t in threading.enumerate() if t.name == "openenv-bridge"]
 

@@ -7,6 +7,7 @@ import logging
 import os
 import shutil
 import tempfile
+import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
 
@@ -90,6 +91,12 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         self._closing: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
         self._turn_number = 0
+        self._state = State()
+
+    @property
+    def state(self) -> State:
+        """Where the episode stands; a step is a turn."""
+        return self._state
 
     async def list_tools(self) -> list[Tool]:
         """The tools of `mcp`."""
@@ -133,15 +140,15 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         await self._end_agent()
         await self._reset_rubric_async()
         self._turn_number = 0
+        self._state = State(episode_id=episode_id or str(uuid.uuid4()))
         try:
             offered = await self._start_agent()
         except BaseException:
             await self._end_agent()
             raise
         named = {"harness": self.adapter.config.name, "injected_tools": offered}
-        return self._apply_transform(
-            Observation(metadata={"episode_id": self.state.episode_id or episode_id, **named})
-        )
+        metadata = {"episode_id": self._state.episode_id, **named}
+        return self._apply_transform(Observation(metadata=metadata))
 
     async def step_async(
         self, action: HarnessAction, timeout_s: float | None = None, **kwargs: Any
@@ -169,6 +176,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         if not isinstance(message, str):
             raise InvalidRequest(f"a message is text, got {type(message).__name__}")
         self._turn_number += 1
+        self._state.step_count = self._turn_number
         self._turn = turn = self._new_turn(emit)
         try:
             response = await self._run(turn, message, timeout_s)
