@@ -93,7 +93,7 @@ configs:
 | `reward` | the episode's reward; null where the environment gives none |
 | `done` | whether the environment has ended it |
 | `tool_trace` | each call: `tool_name`, `arguments`, `result` |
-| `metrics` | turns, calls, what stopped it (`environment`, `model` or `limit`), what each step is worth |
+| `metrics` | turns, calls, what stopped it, and what each step is worth if that is known |
 | `verify_metrics`, `artifacts` | what its session says and keeps of it |
 | `task`, `extra` | what it was about; its seed |
 

@@ -186,3 +186,47 @@ def test_production_shows_no_rewards_and_has_the_same_roads() -> None:
             failed = ROADS[name](served, "tools/call", call("fail"))
             assert "fire" not in str(failed), name
         eventually(lambda: served.active() == 0)
+
+
+class Graded(Environment[Action, Observation]):
+    """A tool whose verifier is down."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self) -> None:
+        super().__init__(rubric=_down)
+
+    def reset(self, **options: Any) -> Observation:
+        return Observation()
+
+    @tool
+    def look(self) -> str:
+        """Is no step."""
+        return "nothing"
+
+    @tool
+    def hand_in(self) -> Observation:
+        """Is graded."""
+        observation: Observation = self.rewarded(None, Observation(done=True))
+        return observation
+
+
+def _down(action: Any, observation: Any) -> float:
+    raise ConnectionError("the grader is down")
+
+
+def test_a_verifier_that_failed_is_told_apart_from_a_call_without_a_reward() -> None:
+    failed = {"rubric": "_down", "error": "ConnectionError", "message": "the grader is down"}
+    with serving(Graded, host_kind="thread") as served:
+        for name, road in ROADS.items():
+            looked = result(road(served, "tools/call", call("look")))["_meta"]["openenv"]
+            assert looked == {"reward": None, "done": False}, name
+            graded = result(road(served, "tools/call", call("hand_in")))["_meta"]["openenv"]
+            assert graded == {"reward": None, "done": True, "reward_error": failed}, name
+
+
+def test_production_tells_nothing_of_a_verifier() -> None:
+    with serving(Graded, host_kind="thread", mode="production") as served:
+        for name in ("in_session", "as_agent", "headless", "sessionless", "on_a_line"):
+            graded = result(ROADS[name](served, "tools/call", call("hand_in")))
+            assert "reward_error" not in str(graded), name

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from openenv.env.rewards import REWARD_ERROR
 from openenv.env.tool_content import rendered, text_block
 from openenv.env.tool_models import ToolErrorType
 from openenv.protocol.errors import (
@@ -120,7 +121,11 @@ def mcp_failure(error: SessionError) -> Json:
 
 def rewarded(told: Json) -> Json:
     """What a call did to the episode, as an addition to its result."""
-    return {"_meta": {"openenv": {name: told[name] for name in _OUTCOME if name in told}}}
+    outcome = {name: told[name] for name in _OUTCOME if name in told}
+    failure = (told.get("metadata") or {}).get(REWARD_ERROR)
+    if failure is not None:
+        outcome[REWARD_ERROR] = failure
+    return {"_meta": {"openenv": outcome}}
 
 
 def instructions(told: Json) -> Json:
