@@ -117,9 +117,10 @@ def test_a_reward_that_is_no_number_is_none(style: type[Peer], reward: str) -> N
         result = env.step(Try())
         assert result.reward is None
         assert result.observation.metadata["reward_error"] == {
-            "rubric": "WeightedSum",
+            "rubric": None,
             "error": "ValueError",
-            "message": f"the reward is {reward}",
+            "message": f"the environment itself gave the reward {reward}, which is no finite "
+            "number",
         }
 
 

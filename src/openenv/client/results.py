@@ -38,8 +38,9 @@ class StepResult(Generic[ObsT_co]):
     def reward_error(self) -> dict[str, Any] | None:
         """Why there is no reward though there should be one; `None` if that is not so.
 
-        A verifier failed: `rubric`, `error` and `message` say which and how. It is no reward of 0,
-        and belongs into no mean.
+        A verifier failed: `rubric`, `error` and `message` say which and how (`rubric` is `None` if
+        the environment itself gave what is no number). It is no reward of 0, and belongs into no
+        mean.
         """
         error: dict[str, Any] | None = (self.metadata or {}).get("reward_error")
         return error

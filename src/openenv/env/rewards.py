@@ -176,10 +176,21 @@ async def _score_later(
 def _traced(environment: AnyEnvironment, trace: Trace, value: object) -> object:
     if not is_observation(value):
         return value
-    verdict, reward = trace.verdict(), value.reward
-    if reward is not None and not isfinite(reward) and (verdict is None or verdict.valid):
-        verdict = Score.failed(_title(environment), ValueError(f"the reward is {reward}"))
-    return value if verdict is None else told(environment, value, verdict)
+    verdict = trace.verdict()
+    if verdict is not None:
+        value = told(environment, value, verdict)
+    reward = value.reward
+    return value if reward is None or isfinite(reward) else _unrated(environment, value, reward)
+
+
+def _unrated(environment: AnyEnvironment, observation: Any, reward: float) -> Any:
+    """An observation whose reward is no finite number, which no rubric has said."""
+    name = type(environment).__name__
+    what = f"the environment itself gave the reward {reward}, which is no finite number"
+    logger.warning("%s: %s", name, what)
+    failure = {"rubric": None, "error": "ValueError", "message": what}
+    metadata = {**observation.metadata, REWARD_ERROR: failure}
+    return observation.model_copy(update={"reward": None, "metadata": metadata})
 
 
 def told(environment: AnyEnvironment, observation: Any, score: Score) -> Any:
