@@ -248,3 +248,47 @@ def test_what_a_reset_feeds_its_rubric_with_stays_and_a_failed_one_forgets_nothi
         with pytest.raises(EnvironmentFailed, match="not so"):
             env.reset(refuse=True)
         assert env.step(Try(end=True)).observation.metadata["step_rewards"] == [0.5, 1.0]
+
+
+class Unasked(Peer):
+    """Has a rubric, and never asks it."""
+
+    def step(self, action: Try) -> Tried:
+        return Tried(way=action.way, done=action.end)
+
+
+class Counted(Unasked):
+    """Says itself what a step is worth."""
+
+    def step(self, action: Try) -> Tried:
+        return Tried(done=action.end, reward=1.0)
+
+
+class AskedByHand(Unasked):
+    """Asks for the log alone."""
+
+    def step(self, action: Try) -> Tried:
+        self.rubric(action, None)
+        return super().step(action)
+
+
+def test_a_rubric_that_nobody_asks_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    with local(Unasked) as env:
+        for _ in range(2):
+            env.reset()
+            env.step(Try())
+            assert env.step(Try(end=True)).reward is None
+    [record] = [record for record in caplog.records if record.name == "openenv.rubrics"]
+    assert record.levelname == "WARNING"
+    assert "Unasked has a rubric that was never called" in record.message
+    assert "return self.rewarded(action, observation)" in record.message
+
+
+@pytest.mark.parametrize("style", [Peer, PeerAwaiting, Counted, AskedByHand])
+def test_one_that_is_asked_or_not_needed_is_not(
+    style: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with local(style) as env:
+        env.reset()
+        env.step(Try(end=True))
+    assert "never called" not in caplog.text

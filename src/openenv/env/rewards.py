@@ -36,6 +36,7 @@ EXPLAIN = "explain_rewards"
 """The option of `reset` that asks for explanations."""
 
 _ASKED = "_explains_rewards"
+_APPLIED = "_applied_rubric"
 
 logger = logging.getLogger("openenv.rubrics")
 
@@ -50,6 +51,7 @@ def apply(environment: AnyEnvironment, action: Any, observation: Any) -> Any:
     """
     if environment.rubric is None:
         return Score(0.0)
+    environment.__dict__[_APPLIED] = True
     return _waited_for(as_rubric(environment.rubric)(action, observation))
 
 
@@ -179,8 +181,24 @@ def _traced(environment: AnyEnvironment, trace: Trace, value: object) -> object:
     verdict = trace.verdict()
     if verdict is not None:
         value = told(environment, value, verdict)
+    elif is_done(value):
+        _miss(environment, value)
     reward = value.reward
     return value if reward is None or isfinite(reward) else _unrated(environment, value, reward)
+
+
+def _miss(environment: AnyEnvironment, observation: Any) -> None:
+    """Says, once in a session, that an episode has ended of which its rubric has seen nothing."""
+    was_called = getattr(environment.rubric, "last_score", None) is not None
+    if observation.reward is not None or was_called or _APPLIED in environment.__dict__:
+        return
+    environment.__dict__[_APPLIED] = False  # one word is enough
+    logger.warning(
+        "%s has a rubric that was never called, and its episode ended without a reward: end a step "
+        "with `return self.rewarded(action, observation)`, in an async environment with "
+        "`return await self.rewarded_async(action, observation)`",
+        type(environment).__name__,
+    )
 
 
 def _unrated(environment: AnyEnvironment, observation: Any, reward: float) -> Any:
