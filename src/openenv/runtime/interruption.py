@@ -10,6 +10,10 @@ from typing import TypeVar
 ResultT = TypeVar("ResultT")
 
 
+_COMES_WITHIN = 1000
+"""Jumps of Python's after which an exception of another thread's has come."""
+
+
 class Interrupted(BaseException):
     """The running call is given up. It is no `Exception`, so that few handlers swallow it."""
 
@@ -24,6 +28,7 @@ class Interruptible:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: int | None = None
+        self._is_struck = False
 
     def run(self, call: Callable[[], ResultT]) -> ResultT:
         """Makes a call.
@@ -46,19 +51,23 @@ class Interruptible:
         """Interrupts the call, if there is one."""
         with self._lock:
             if self._thread is not None:
-                _raise_in(self._thread, Interrupted)
+                self._is_struck = True
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self._thread), ctypes.py_object(Interrupted)
+                )
 
     def _leave(self) -> None:
+        """Lets nothing come after this. What is on its way is let come: it cannot be taken back.
+
+        (To set no exception in its place leaves Python's interpreter looking for one for ever.)
+        """
         while True:
             try:
                 with self._lock:
                     self._thread = None
-                    _raise_in(threading.get_ident(), None)  # takes back what has not come yet
+                    struck, self._is_struck = self._is_struck, False
+                for _ in range(_COMES_WITHIN if struck else 0):
+                    pass
                 return
             except Interrupted:
                 continue
-
-
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    raised = None if error is None else ctypes.py_object(error)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
