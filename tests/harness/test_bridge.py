@@ -144,6 +144,29 @@ async def test_an_environment_offers_the_tools_of_a_fastmcp_server() -> None:
     await environment.close()
     results = [e for e in observation.metadata["turn_events"] if e["type"] == "tool_result"]
     assert results[0]["data"]["result"] == 3.5
+    assert not [t for t in threading.enumerate() if t.name == "openenv-Server"]
+
+
+async def test_an_object_with_tools_is_its_owners_to_close() -> None:
+    class Owned:
+        closed = False
+
+        def list_tools(self) -> list[Tool]:
+            return described("ring")
+
+        def call_tool(self, name: str, arguments: dict[str, Any]) -> str:
+            return f"{name}!"
+
+        def close(self) -> None:
+            self.closed = True
+
+    owned = Owned()
+    environment = HarnessEnvironment(Calling("ring", {}), mcp=owned)
+    await environment.reset_async()
+    observation = await environment.step_async(HarnessAction(message="hi"))
+    await environment.close()
+    assert observation.metadata["turn_events"][1]["data"]["result"] == "ring!"
+    assert not owned.closed
 
 
 class Calling(Scripted):

@@ -26,6 +26,7 @@ from openenv.harness.errors import (
     HarnessStartupError,
     HarnessTurnTimeoutError,
 )
+from openenv.harness.events import HarnessResponse
 from openenv.harness.offered import OfferedTools, settled
 from openenv.harness.tools import resolve_tool_conflicts
 from openenv.harness.turn import MAX_TURN_BYTES, Turn
@@ -83,7 +84,8 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
     ) -> None:
         super().__init__(transform=transform, rubric=rubric)
         self.adapter = adapter
-        self._source = None if mcp is None else tools_in(mcp)
+        self._mcp = mcp
+        self._source: Any = None if mcp is None else tools_in(mcp)
         self._offered: OfferedTools | None = None
         self._bridge: HarnessMCPBridge | None = None
         self._own_directory: str | None = None
@@ -186,16 +188,8 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         except BaseException:  # the turn was cancelled
             await self._end_agent()
             raise
-        observation = Observation(
-            done=response.done,
-            reward=turn.reward,
-            metadata={
-                "response": response.response,
-                "turn_events": turn.events,
-                "turn_number": self._turn_number,
-            },
-        )
         action = HarnessAction(message=message)
+        observation = self._observed(turn, response)
         return self._apply_transform(await self.rewarded_async(action, observation))
 
     def close(self) -> Awaitable[None]:  # type: ignore[override]
@@ -209,9 +203,8 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
 
     async def _close(self) -> None:
         await self._end_agent()
-        closing = getattr(self._source, "close", None)
-        if closing is not None:
-            await settled(closing())
+        if self._source is not self._mcp:  # it was made here, of a FastMCP server
+            await asyncio.to_thread(self._source.close)
 
     @property
     def _of_mode(self) -> ToolMode:
@@ -223,8 +216,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         for_trainers = self._of_mode == "simulation"
         return Turn(emit, tells_rewards=for_trainers, max_bytes=self.MAX_TURN_BYTES)
 
-    async def _run(self, turn: Turn, message: str, timeout_s: float | None) -> Any:
-        """The agent's response."""
+    async def _run(self, turn: Turn, message: str, timeout_s: float | None) -> HarnessResponse:
         if not await self.adapter.is_alive():
             raise HarnessNotRunningError("the agent is not running; reset() starts it afresh")
         limit = self.adapter.config.session_timeout_s
@@ -240,6 +232,14 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         if offered is not None:
             await offered.rest(CALL_S)
         return response
+
+    def _observed(self, turn: Turn, response: HarnessResponse) -> Observation:
+        metadata = {
+            "response": response.response,
+            "turn_events": turn.events,
+            "turn_number": self._turn_number,
+        }
+        return Observation(done=response.done, reward=turn.reward, metadata=metadata)
 
     async def _failed(self, turn: Turn, error: Exception) -> Observation:
         if not isinstance(error, HarnessError):
