@@ -46,6 +46,7 @@ def local(
     types: dict[str, Any] = {"_spec": spec}
     if client_class is EnvClient:
         types |= {"_observation_class": spec.observation, "_state_class": spec.state}
+        types["_reset_observation_class"] = spec.reset_observation
     made: type[Any] = type(f"Local{spec.name}", (_Local, client_class), types)
     client: EnvClient[ActT, ObsT, StateT] = made(base_url=f"http://{spec.name}.localhost")
     return client

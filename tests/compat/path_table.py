@@ -206,7 +206,7 @@ TABLE: list[Row] = [
     *_at("openenv.core.sync_client", "openenv.client.sync_client", "SyncEnvClient"),
     *_at("openenv.core.generic_client", "openenv.client.generic", "GenericEnvClient GenericAction"),
     *_at("openenv.core.mcp_client", "openenv.client.mcp_client", "MCPClientBase"),
-    *_at("openenv.core.mcp_client", "openenv.client.mcp_client", "GenericMCPObservation"),
+    *_at("openenv.core.mcp_client", "openenv.client.tool_results", "GenericMCPObservation"),
     *_at("openenv.core.mcp_client", "openenv.client.tools", "MCPToolClient"),
     *_at("openenv.core.utils", "openenv.client.endpoint", "convert_to_ws_url"),
     *_at("openenv.core.utils", "openenv.client.running", "run_async_safely"),

@@ -193,9 +193,10 @@ def test_reset_keywords_arrive_as_what_they_are() -> None:
 def test_keywords_that_an_environment_does_not_take_are_left_out_and_said_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """Only the author's own, not those that everybody sends to every environment."""
     world = Served(Walk())
     for _ in range(2):
-        assert value(world.reset(seed=1, level="hard", episode_id=None)) == [0]
+        assert value(world.reset(seed=1, level="hard", episode_id="e1")) == [0]
     said = [r.getMessage() for r in caplog.records if r.name == "openenv.session"]
     assert said == ["Walk.reset() takes no 'level': it was left out (it takes: seed)"]
 

@@ -201,8 +201,12 @@ PLAN: dict[str, Any] = {
 }
 
 
+def _nobody() -> Any:
+    raise AssertionError("a plan asks no server")
+
+
 def test_a_plan_is_what_is_done(tmp_path: Path) -> None:
-    plan = plan_for(package(tmp_path, plan=json.dumps(PLAN)), None, {})
+    plan = plan_for(package(tmp_path, plan=json.dumps(PLAN)), None, {}, _nobody)
     assert list(plan.actions) == [{"by": 1}, {"by": 2}]
     assert plan.reset() == {"seed": 3, "episode_id": "mine", "hard": True}
     assert not plan.generated

@@ -9,7 +9,7 @@ from typing_extensions import TypeVar
 
 from openenv._generics import filled, type_arguments
 from openenv.client.results import StepResult
-from openenv.client.tool_results import tool_observation
+from openenv.client.tool_results import reset_class, tool_observation
 from openenv.env.content import content
 from openenv.env.models import Action, Observation, State, unpack, validate
 from openenv.protocol.errors import ConfigurationError, Json, ProtocolError
@@ -32,6 +32,7 @@ class Codec(Generic[ActT, ObsT, StateT]):
 
     _action_class: type[Any] | None = None
     _observation_class: type[Any] | None = None
+    _reset_observation_class: type[Observation] | None = None
     _state_class: type[Any] = State
     _reads_msgpack = True
 
@@ -95,6 +96,7 @@ class Codec(Generic[ActT, ObsT, StateT]):
                 "MyAction, MyObservation, MyState])`, or use GenericEnvClient for plain dicts"
             )
         if _is(expected, Observation):
+            expected = reset_class(expected, nested, self._reset_observation_class)
             observation = _fits(self, expected, unpack(expected, payload))
         elif _is(expected, BaseModel):
             observation = _fits(self, expected, nested)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast, overload
 
-from pydantic import ConfigDict
-
 from openenv._flow import Flow, adrive, drive
 from openenv.client.agent_line import AgentConversation
 from openenv.client.codec import ActT, ObsT, StateT, fields_of, step_result
@@ -16,8 +14,8 @@ from openenv.client.effects import Effect, Exchange
 from openenv.client.env_client import EnvClient
 from openenv.client.pending import Pending
 from openenv.client.results import PendingResult, StepResult
-from openenv.client.tool_results import tool_observation
-from openenv.env.models import Observation, unpack, validate
+from openenv.client.tool_results import GenericMCPObservation, tool_observation
+from openenv.env.models import unpack, validate
 from openenv.env.tool_models import (
     CallToolAction,
     CallToolObservation,
@@ -40,12 +38,6 @@ from openenv.protocol.wire import ServerMode
 ResultT = TypeVar("ResultT")
 JOIN_TIMEOUT_S = 15.0
 """How long a server may take to say whose session a connection is."""
-
-
-class GenericMCPObservation(Observation):
-    """An observation of an environment whose client declares no type for it."""
-
-    model_config = ConfigDict(extra="allow")
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
-from openenv.env.models import unpack, validate
+from openenv.env.models import Observation, unpack, validate
 from openenv.protocol.errors import Json, ProtocolError
 
 if TYPE_CHECKING:
@@ -14,6 +14,31 @@ if TYPE_CHECKING:
 
 _CALLED = frozenset({"tool_name", "result", "error"})
 _TELLING = frozenset({"tool_name", "tools"})
+
+
+class GenericMCPObservation(Observation):
+    """An observation of an environment whose client declares no type for it."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def reset_class(
+    own: type[Observation], nested: Json, declared: type[Observation] | None
+) -> type[Observation]:
+    """The class of an observation, which is another after a reset if `own` is that of a call.
+
+    Args:
+        own: the client's own class of observations.
+        nested: the observation's fields.
+        declared: what a reset gives, if that is known.
+    """
+    if "tool_name" in nested or not own.model_fields.keys() >= _CALLED:
+        return own
+    if declared not in (None, Observation):
+        return declared
+    return (
+        Observation if nested.keys() <= Observation.model_fields.keys() else GenericMCPObservation
+    )
 
 
 def tool_observation(

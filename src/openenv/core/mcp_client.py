@@ -1,6 +1,7 @@
 """The clients of tools."""
 
-from openenv.client.mcp_client import GenericMCPObservation, MCPClientBase
+from openenv.client.mcp_client import MCPClientBase
+from openenv.client.tool_results import GenericMCPObservation
 from openenv.client.tools import MCPToolClient
 
 __all__ = [

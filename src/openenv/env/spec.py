@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from openenv._generics import filled, type_arguments
-from openenv.env.environment import Environment, HostKind, overrides
+from openenv.env.environment import Environment, HostKind, overrides, takes_tools_only
 from openenv.env.models import Observation, State
 from openenv.env.options import Options
 from openenv.env.tool_models import CallToolAction, CallToolObservation, ListToolsAction
@@ -45,6 +45,7 @@ class Traits:
         options: what its variables and resets can say, `None` if it does not tell.
         has_tools: an agent may call some.
         steps_tool_calls: its `step` answers the calls itself.
+        untyped_calls: a step that names a tool is a call of it, as no action of its own could.
         is_harness: an agent of its own acts in it.
         tool_timeouts: how long calls may run, in seconds, for the tools that say so.
     """
@@ -63,6 +64,7 @@ class Traits:
     options: type[Options] | None = Environment.OPTIONS
     has_tools: bool = False
     steps_tool_calls: bool = Environment.STEPS_TOOL_CALLS
+    untyped_calls: bool = False
     is_harness: bool = Environment.IS_HARNESS
     tool_timeouts: Mapping[str, float] = field(default_factory=dict)
 
@@ -77,6 +79,7 @@ class Traits:
         """Reads a class once."""
         reset = made.reset_async if overrides(made, "reset_async") else made.reset
         step = made.step_async if overrides(made, "step_async") else made.step
+        has_tools = _has_tools(made)
         return Traits(
             is_async=overrides(made, "reset_async") or overrides(made, "step_async"),
             one_session=_written(made, "SUPPORTS_CONCURRENT_SESSIONS") is False,
@@ -90,8 +93,11 @@ class Traits:
             memory_limit=made.MEMORY_LIMIT,
             cpu_limit=made.CPU_LIMIT,
             options=made.OPTIONS,
-            has_tools=_has_tools(made),
+            has_tools=has_tools,
             steps_tool_calls=made.STEPS_TOOL_CALLS,
+            untyped_calls=has_tools
+            and not made.STEPS_TOOL_CALLS
+            and _types(made)[0] in (None, CallToolAction),
             is_harness=made.IS_HARNESS,
             tool_timeouts={t.name: t.timeout_s for t in tools_of(made) if t.timeout_s is not None},
         )
@@ -113,6 +119,7 @@ class EnvSpec:
         state: the state's class.
         traits: what the class says of itself.
         shared: `make` gives one and the same instance, which outlives its sessions.
+        reset_observation: the class of what a reset gives, where calls of tools give another.
     """
 
     name: str
@@ -122,6 +129,7 @@ class EnvSpec:
     state: type[State]
     traits: Traits
     shared: bool = False
+    reset_observation: type[Observation] | None = None
 
     @functools.cached_property
     def parse_action(self) -> Callable[[dict[str, Any]], Any]:
@@ -164,6 +172,9 @@ class EnvSpec:
         types = _types(made) if made is not None else (None, None, None)
         traits = Traits.of(made) if made else UNKNOWN
         action, observation = action or types[0], observation or types[1]
+        first = _first_observation(made, observation) if made is not None else None
+        if first is not None:
+            observation = CallToolObservation
         if traits.has_tools:  # whose calls are actions enough
             action, observation = action or CallToolAction, observation or CallToolObservation
         elif action in (CallToolAction, ListToolsAction):
@@ -177,7 +188,19 @@ class EnvSpec:
             state=state or types[2] or State,
             traits=traits,
             shared=shared,
+            reset_observation=first,
         )
+
+
+def _first_observation(made: type[AnyEnvironment], declared: Any) -> type[Observation] | None:
+    """What a reset gives, where steps are calls of tools and nothing else."""
+    if declared not in (None, CallToolObservation):
+        return declared if takes_tools_only(made) else None
+    if not _has_tools(made):
+        return None
+    reset = made.reset_async if overrides(made, "reset_async") else made.reset
+    annotated: type[Observation] | None = _subclass(_hints(reset).get("return"), Observation)
+    return annotated or Observation
 
 
 def _known(found: Any, name: str, what: str) -> Any:

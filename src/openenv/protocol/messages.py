@@ -56,9 +56,15 @@ class Request:
         return encode(message).decode()
 
 
-def as_tool_request(request: Request) -> Request:
-    """A step that lists or calls tools, as the request for that; any other as it is."""
-    op = _OF_TOOLS.get(request.data.get("type")) if request.op == "step" else None
+def as_tool_request(request: Request, *, untyped: bool = False) -> Request:
+    """A step that lists or calls tools, as the request for that; any other as it is.
+
+    Args:
+        request: any.
+        untyped: a step that names a tool and no type is a call of that.
+    """
+    usual = "call_tool" if untyped and "tool_name" in request.data else None
+    op = _OF_TOOLS.get(request.data.get("type", usual)) if request.op == "step" else None
     if op is None:
         return request
     called = {name: value for name, value in request.data.items() if name != "type"}

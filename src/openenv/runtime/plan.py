@@ -49,7 +49,8 @@ class Plan:
             ConfigurationError: a new process cannot import it.
         """
         try:
-            known = (spec.name, spec.make, spec.action, spec.observation, spec.state, spec.traits)
+            types = (spec.action, spec.observation, spec.state)
+            known = (spec.name, spec.make, *types, spec.traits, False, spec.reset_observation)
             pickled = pickle.dumps(known)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise _unimportable(spec.name, str(error)) from error

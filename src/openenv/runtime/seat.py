@@ -160,7 +160,7 @@ class Seat:
             gone = SessionNotFoundError(self.session_id)
             return deliver(error_reply(gone, ends_session=True))
         if self._traits.has_tools:
-            request = as_tool_request(request)
+            request = as_tool_request(request, untyped=self._traits.untyped_calls)
         if self._running is not None:  # of another road to the same session
             return self._serve_in_turn(request, deliver)
         if self._late is not None:

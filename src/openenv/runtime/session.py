@@ -41,6 +41,8 @@ _CLOSE_FAILED = "%s.close() failed"
 Answer = Callable[[object, bool], Reply]
 """Makes the reply of what a call gave; whether as MessagePack."""
 
+_STANDARD = frozenset({"seed", "episode_id"})
+"""Keywords that any caller sends to any environment."""
 _ADVICE: dict[type, str] = {
     tuple: ": return {0}(..., reward=..., done=...), not Gymnasium's tuple",
     dict: ": return {0}(**fields), not the bare fields",
@@ -84,7 +86,7 @@ class Session:
         Whatever goes wrong becomes an `error` reply; the session lives.
         """
         if self._traits.has_tools:
-            request = as_tool_request(request)
+            request = as_tool_request(request, untyped=self._traits.untyped_calls)
         operation = request.op
         try:
             call, answer = self._understood(request)
@@ -245,11 +247,14 @@ class Session:
         return failed(error, operation, tracebacks=self._tracebacks)
 
     def _accepted(self, data: Json) -> Json:
-        """The reset keywords that the environment takes; the others are dropped, said once."""
+        """The reset keywords that the environment takes; the others are dropped.
+
+        Those that only some environments know are said once.
+        """
         known = self._traits.reset_keywords
         if known is None or data.keys() <= known:
             return data
-        for name in data.keys() - known - self._dropped:
+        for name in data.keys() - known - self._dropped - _STANDARD:
             if data[name] is not None:
                 self._dropped.add(name)
                 logger.warning(
@@ -262,7 +267,8 @@ class Session:
 
     def _wrong(self, name: str, returned: object) -> EnvironmentFailed:
         of_state = name == "state"
-        wanted = self._spec.state if of_state else self._spec.observation
+        first = self._spec.reset_observation if name == "reset" else None
+        wanted = self._spec.state if of_state else first or self._spec.observation
         advice = _ADVICE.get(type(returned), "").format(wanted.__name__)
         return EnvironmentFailed(
             f"{self._spec.name}.{name} must give {'a State' if of_state else 'an Observation'}, "

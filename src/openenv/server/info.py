@@ -40,12 +40,18 @@ def json_schema(model: Any) -> dict[str, Any]:
 
 
 def schemas(spec: EnvSpec, reset_observation: Any = None) -> SchemaResponse:
-    """The schemas of an environment; what a reset gives is an observation unless told otherwise."""
+    """The schemas of an environment.
+
+    Args:
+        spec: the environment.
+        reset_observation: the class of what a reset gives; by default what the environment says.
+    """
+    first = reset_observation or spec.reset_observation or spec.observation
     return SchemaResponse(
         action=json_schema(spec.action),
         observation=json_schema(spec.observation),
         state=json_schema(spec.state),
-        reset_observation=json_schema(reset_observation or spec.observation),
+        reset_observation=json_schema(first),
     )
 
 

@@ -12,7 +12,6 @@ from pydantic_core import from_json
 
 from openenv.client.codec import fields_of
 from openenv.client.generic import GenericEnvClient
-from openenv.client.results import StepResult
 from openenv.env.models import pack, unpack, validate
 from openenv.env.spec import EnvironmentSource, EnvSpec
 from openenv.in_process import local
@@ -20,11 +19,12 @@ from openenv.protocol.errors import OpenEnvError
 from openenv.runtime.host import BlockingCalls
 from openenv.server.info import schemas
 from openenv.testing import promises
+from openenv.testing.calls import made_up
 from openenv.testing.finding import Finding, Status, broken
 from openenv.testing.fitting import Json, same
-from openenv.testing.samples import NoSample, samples
+from openenv.testing.samples import NoSample
 from openenv.testing.stage import Stage
-from openenv.testing.trajectory import SEED, Plan
+from openenv.testing.trajectory import SEED, Plan, Player, Turn
 
 GENERATED = 16
 """Actions that are made up where none are given."""
@@ -58,7 +58,8 @@ EPISODE = Promise(
 PROMISES = (
     Promise(
         "reward_well_formed",
-        "Every step's reward is a finite number, within the range that is declared.",
+        "Every step's reward is a finite number, within the range that is declared; a call of a "
+        "tool may have none.",
         "Set `reward` in every observation that `step` returns, and keep it in the range.",
         promises.reward,
     ),
@@ -136,7 +137,8 @@ def check_environment(
         env: an `Environment` class, a factory or an instance.
         action_cls: needed where the environment's class does not say it.
         observation_cls: likewise.
-        actions: what to do, in order; by default actions made up from the action's class.
+        actions: what to do, in order; by default actions made up from the action's class, or calls
+            made up from the schemas of its tools.
         reward_range: the least and the largest reward of a step; any finite one by default.
         seed: of the first reset.
         **options: further keywords of every reset.
@@ -148,14 +150,18 @@ def check_environment(
     """
     spec = EnvSpec.of(env, action_cls, observation_cls)
     described = schemas(spec).model_dump()
+
+    def player() -> Player:
+        return local(env, action_cls, observation_cls, client_class=GenericEnvClient).sync()
+
     try:
-        doings = _doings(actions, described["action"])
+        doings = _given(actions) or made_up(described["action"], GENERATED, player)
     except NoSample as error:
         raise AssertionError(
             f"{spec.name}: no action can be made up, give some as actions=: {error}"
         ) from None
     stage = Stage(
-        lambda: local(env, action_cls, observation_cls, client_class=GenericEnvClient).sync(),
+        player,
         described,
         Plan(doings, seed, options=options, generated=actions is None),
         reward_range,
@@ -181,10 +187,10 @@ def _problems(spec: EnvSpec, stage: Stage) -> list[str]:
     return told
 
 
-def _doings(actions: Sequence[BaseModel | Json] | None, schema: Json) -> list[Json]:
-    """The actions as the wire has them."""
+def _given(actions: Sequence[BaseModel | Json] | None) -> list[Json]:
+    """The actions as the wire has them; none if they are to be made up."""
     if actions is None:
-        return samples(schema, GENERATED)
+        return []
     if not actions:
         raise NoSample("actions= is empty")
     return [fields_of(each) if isinstance(each, BaseModel) else dict(each) for each in actions]
@@ -207,10 +213,8 @@ def _told(promise: Promise, finding: Finding) -> list[str]:
 
 def _round_trip(spec: EnvSpec) -> Promise:
     def look(stage: Stage) -> Finding:
-        results = [(turn, turn.result) for turn in stage.rehearsal if turn.result is not None]
-        faults = [
-            f"{turn.name}: {fault}" for turn, result in results if (fault := _lost(spec, result))
-        ]
+        answered = [turn for turn in stage.rehearsal if turn.result is not None]
+        faults = [f"{turn.name}: {fault}" for turn in answered if (fault := _lost(spec, turn))]
         return Finding.judged(faults[: promises.SHOWN], "observations survive JSON")
 
     return Promise(
@@ -221,11 +225,15 @@ def _round_trip(spec: EnvSpec) -> Promise:
     )
 
 
-def _lost(spec: EnvSpec, result: StepResult[Json]) -> str | None:
+def _lost(spec: EnvSpec, turn: Turn) -> str | None:
     """What of an observation is not the same after it was read and written once more."""
+    result = turn.result
+    assert result is not None, "it was answered"
     sent = {"observation": result.observation, "done": result.done, "reward": result.reward}
+    first = spec.reset_observation if turn.action is None else None
+    expected = first or spec.observation
     try:
-        read = validate(spec.observation, unpack(spec.observation, sent))
+        read = validate(expected, unpack(expected, sent))
     except ValidationError as error:
         fault = error.errors()[0]
         return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"

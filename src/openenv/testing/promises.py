@@ -19,6 +19,7 @@ from openenv.protocol.errors import (
     SessionCapacityError,
     SessionError,
 )
+from openenv.testing.calls import is_call
 from openenv.testing.finding import Finding, broken, skipped
 from openenv.testing.fitting import Json, misfits
 from openenv.testing.stage import Stage
@@ -92,7 +93,7 @@ def reward(stage: Stage) -> Finding:
 
 def _reward_fault(value: Any, turn: Turn, declared: tuple[float, float] | None) -> str | None:
     if value is None:
-        return None if turn.action is None else "gave no reward"
+        return None if turn.action is None or is_call(turn.action) else "gave no reward"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"its reward is {value!r}, which is no number"
     if not isfinite(value):

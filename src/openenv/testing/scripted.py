@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
+from openenv.testing.calls import calls
 from openenv.testing.fitting import Json, Schema
 from openenv.testing.samples import samples
 
@@ -17,13 +19,18 @@ class ScriptedPolicy:
     Args:
         schema: the JSON schema of the environment's actions.
         seed: the same seed chooses the same.
+        tools: those of an environment whose actions are calls of them.
 
     Raises:
-        NoSample: no action can be made up from the schema.
+        NoSample: no action can be made up from the schema, or of no tool a call.
     """
 
-    def __init__(self, schema: Schema, seed: int | None = None) -> None:
-        self._actions: list[Json] = samples(schema, _CHOICES)
+    def __init__(
+        self, schema: Schema, seed: int | None = None, tools: Sequence[Json] | None = None
+    ) -> None:
+        self._actions: list[Json] = (
+            samples(schema, _CHOICES) if tools is None else calls(tools, max(_CHOICES, len(tools)))
+        )
         self._random = random.Random(seed)
 
     def __call__(self, observation: Json) -> Json:

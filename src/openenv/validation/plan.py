@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from openenv.protocol.errors import ConfigurationError
-from openenv.testing.samples import samples
-from openenv.testing.trajectory import EPISODE_ID, SEED, Plan
+from openenv.testing.calls import made_up
+from openenv.testing.trajectory import EPISODE_ID, SEED, Plan, Player
 from openenv.validation.declared import Declared
 
 PLAN = "validation/runtime.json"
@@ -39,13 +40,19 @@ class PlanError(ConfigurationError):
     """A `validation/runtime.json` that is wrong."""
 
 
-def plan_for(directory: Path | None, declared: Declared | None, action: dict[str, Any]) -> Plan:
+def plan_for(
+    directory: Path | None,
+    declared: Declared | None,
+    action: dict[str, Any],
+    client: Callable[[], Player],
+) -> Plan:
     """The plan in a package's files; without one, actions made up from their schema.
 
     Args:
         directory: the package's files; `None` if there are none.
         declared: what its manifest declares.
         action: the schema of its actions.
+        client: makes a client of it, to ask for its tools where actions are calls of those.
 
     Raises:
         PlanError: the plan is wrong.
@@ -55,7 +62,7 @@ def plan_for(directory: Path | None, declared: Declared | None, action: dict[str
     path = None if directory is None else directory / place
     if path is not None and path.is_file():
         return read_plan(path)
-    return Plan(samples(action, GENERATED), generated=True)
+    return Plan(made_up(action, GENERATED, client), generated=True)
 
 
 def read_plan(path: Path) -> Plan:

@@ -11,7 +11,7 @@ from typing import Any
 from openenv.client.generic import GenericEnvClient
 from openenv.providers import Running
 from openenv.testing.stage import Stage
-from openenv.testing.trajectory import Plan
+from openenv.testing.trajectory import Plan, Player
 from openenv.validation.declared import Declared
 from openenv.validation.plan import plan_for
 from openenv.validation.policy import Policy
@@ -111,10 +111,14 @@ class Subject:
         action = schemas.get("action") or {}
         reward = None if self.declared is None else self.declared.reward
         capacity = site.get("/health").field("max_sessions")
+
+        def player() -> Player:
+            return self.client(site).sync()
+
         return Stage(
-            client=lambda: self.client(site).sync(),
+            client=player,
             schemas=schemas,
-            plan=plan or plan_for(self.target.directory, self.declared, action),
+            plan=plan or plan_for(self.target.directory, self.declared, action, player),
             reward_range=None if reward is None else reward.range,
             reward_tolerance=0.0 if reward is None else reward.variance_tolerance or 0.0,
             capacity=capacity if isinstance(capacity, int) else None,
