@@ -77,6 +77,7 @@ class Seat:
         joinable: a `/ws` socket may attach itself to it by its id.
         ends_with_socket: it ends when the socket that is attached leaves.
         listener: whom to tell when the server ends it.
+        was_reset: somebody has asked for a reset.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Seat:
         self.last_active = clock()
         self.joinable = not attached
         self.ends_with_socket = False
+        self.was_reset = False
         self.listener: Callable[[SessionError], None] | None = None
         self._host = host
         self._limits = limits
@@ -159,6 +161,8 @@ class Seat:
         if self._stage is not Stage.OPEN:
             gone = SessionNotFoundError(self.session_id)
             return deliver(error_reply(gone, ends_session=True))
+        if request.op == "reset":
+            self.was_reset = True
         if self._traits.has_tools:
             request = as_tool_request(request, untyped=self._traits.untyped_calls)
         if self._running is not None:  # of another road to the same session

@@ -60,10 +60,11 @@ def test_in_a_session_the_state_outlasts_the_call(any_shed: Served) -> None:
     assert error(openenv(any_shed, "tools/call", call("inc", first)))["code"] == -32602
 
 
-def test_a_trainer_resets_what_it_created(shed: Served) -> None:
+def test_an_episode_begins_with_the_first_call_unless_it_was_reset(shed: Served) -> None:
     session_id = created(shed)
-    fault = error(openenv(shed, "tools/call", call("inc", session_id)))
-    assert (fault["code"], fault["data"]["code"]) == (-32603, "RESET_REQUIRED")
+    assert [counted(shed, session_id) for _ in range(2)] == [1, 2]
+    shed.http("POST", "/reset", {}, {"X-Session-ID": session_id})
+    assert counted(shed, session_id) == 1
     result(openenv(shed, "openenv/session/close", {"session_id": session_id}))
 
 

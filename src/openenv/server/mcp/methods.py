@@ -104,6 +104,8 @@ class ToolMethods:
 
     async def _call(self, seat: Seat, request: Request) -> Json:
         try:
+            if self._sessions.spec.traits.requires_reset and not seat.was_reset:
+                await ask(seat, Request("reset"))  # clients of tools alone never do
             told = await ask(seat, request)
         except SessionError as error:
             return self._shape.failure(error)
