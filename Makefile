@@ -50,6 +50,7 @@ bench: ## Measure the cost of a step, beside the peer's and the bare floors
 	@scripts/venv bench
 	@scripts/venv peer
 	@.venv/bin/python benchmarks/bench.py
+	@.venv/bin/python benchmarks/tools.py >benchmarks/TOOLS.md
 
 bench-envs: ## Measure every environment, in process and over the wire
 	@scripts/venv envs

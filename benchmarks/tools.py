@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from contestants import HERE, PEER_PYTHON, environment
 from goals import Results
 from loads import Values, speed
+from machine import machine
 from measure import Server, command_cpu_s, running
 from table import cell, grid
 
@@ -129,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name, values in tool_round(roads, SECONDS / 20 if chosen.quick else SECONDS).items():
             for metric, value in values.items():
                 results.setdefault(name, {}).setdefault(metric, []).append(value)
-    print(f"{ABOUT.format(rounds=rounds)}\n\n{tables(results)}")
+    print(f"# Calls of tools\n\n{machine()}\n\n{ABOUT.format(rounds=rounds)}\n\n{tables(results)}")
 
 
 if __name__ == "__main__":
