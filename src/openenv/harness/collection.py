@@ -160,7 +160,10 @@ def _traced(action: Json, result: StepResult[Json]) -> Json:
     failure = reward_error(result)
     if failure is not None:
         outcome.update({REWARD: None, REWARD_ERROR: failure})
-    return {"tool_name": "step", "arguments": action, "result": outcome}
+    called: Json = {"tool_name": "step", "arguments": action}
+    if action.get("type") == "call_tool":
+        called = {"tool_name": action["tool_name"], "arguments": action.get("arguments", {})}
+    return {**called, "result": outcome}
 
 
 def _sum(outcomes: list[Json]) -> float | None:

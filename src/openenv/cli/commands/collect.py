@@ -173,18 +173,23 @@ def _action_schema(base_url: str) -> dict[str, Any]:
 
 
 def _scripted(wanted: dict[str, Any]) -> Plan:
-    """The episodes, played by actions made up from the server's own schema."""
+    """The episodes, played by actions made up from the server's own schemas."""
+    from openenv.client.generic import GenericEnvClient
     from openenv.harness.collection import Collection
     from openenv.project.errors import ProjectError
+    from openenv.testing.calls import offered, takes_calls
     from openenv.testing.samples import NoSample
     from openenv.testing.scripted import ScriptedPolicy
 
-    action = _action_schema(wanted["base_url"])
+    base_url = wanted["base_url"]
+    action = _action_schema(base_url)
     try:
-        ScriptedPolicy(action)
+        asked = GenericEnvClient(base_url=base_url).sync
+        tools = offered(asked) if takes_calls(action) else None
+        ScriptedPolicy(action, tools=tools)
     except NoSample as error:
         raise ProjectError(f"no action can be made up for this environment: {error}") from error
-    return Collection(make_policy=lambda seed: ScriptedPolicy(action, seed), **wanted)
+    return Collection(make_policy=lambda seed: ScriptedPolicy(action, seed, tools), **wanted)
 
 
 def _played(wanted: dict[str, Any], client: LLMClient, system_prompt: str | None) -> Plan:
@@ -261,5 +266,19 @@ def _tell(answered: dict[str, Any], as_json: bool) -> None:
         )
     if "dataset" in answered:
         lines.append(f"uploaded to {answered['dataset']}")
+    there = answered["num_collected"] + answered["num_skipped"]
+    if not there:
+        lines.append(f"nothing was collected{_why_nothing(answered)}")
     answer(answered, as_json, lines)
-    next_steps(f"head -n 1 {answered['results']}")
+    if there:
+        next_steps(f"head -n 1 {answered['results']}")
+
+
+def _why_nothing(answered: dict[str, Any]) -> str:
+    """What to do where no episode was written, as far as the counts tell."""
+    if answered["num_failed"]:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in answered["failures"].items())
+        return f": episodes failed ({kinds}); mend what the lines above say, and run it again"
+    if answered["num_dropped"]:
+        return ": every reward was below 0; --keep-losses keeps such episodes"
+    return ": no reward could be computed"
