@@ -157,11 +157,11 @@ def test_a_message_that_is_large() -> None:
         assert socket.step(message=message)["metadata"]["response"] == f"echo:{message}"
 
 
-@pytest.mark.parametrize("data", [{}, {"message": 5}, {"message": "hi", "more": 1}])
-def test_what_is_no_message_is_refused(data: dict[str, Any]) -> None:
+def test_what_is_no_message_is_refused() -> None:
     with served("good") as server, episode(server) as socket:
-        refused = socket.refused({"type": "step", "data": data})
-        assert refused["code"] == "VALIDATION_ERROR"
+        for data in ({}, {"message": 5}, {"message": "hi", "more": 1}):
+            refused = socket.refused({"type": "step", "data": data})
+            assert refused["code"] == "VALIDATION_ERROR"
         assert socket.step(message="hi")["metadata"]["turn_number"] == 1
 
 

@@ -29,7 +29,7 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
 
 @contextmanager
 def hosted(mark: str, kind: HostKind) -> Iterator[Served]:
-    with serving(Hosted, host_kind=kind, limits=Limits(close_grace=3.0)) as server:
+    with serving(Hosted, host_kind=kind, limits=Limits(close_grace=1.0)) as server:
         yield server
         eventually(lambda: server.active() == 0)
     nothing_is_left(mark)
