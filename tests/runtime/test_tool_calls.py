@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -181,3 +182,69 @@ async def test_death_in_a_tool_ends_only_its_session(kind: HostKind) -> None:
         seat, other = await opened(sessions), await opened(sessions)
         assert (await call(seat, "die")).code == "HOST_CRASHED"
         assert result(await call(other, "add", a=1)) == 2
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING]
+
+
+@pytest.mark.parametrize("name", ["wait", "spin", "sleep"])
+async def test_a_call_that_is_given_up_is_one_line_in_the_log(
+    kind: HostKind,
+    name: str,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    async with serving(Tools, kind, typed=False) as sessions:
+        seat = await opened(sessions)
+        await call(seat, name, timeout_s=0.2, seconds=1.0)
+        assert result(await call(seat, "increment")) == 1
+        running = asyncio.ensure_future(call(seat, name, seconds=1.0))
+        await until(lambda: seat.is_busy)
+        await asyncio.sleep(0.1)  # so that it runs, wherever that is
+        seat.cancel_call("its caller cancelled it")
+        await running
+        assert result(await call(seat, "increment")) == 2
+        tool = f"tool {name!r} of session {seat.session_id}"
+    expected = [f"{tool} timed out after 0.2 s", f"{tool} was cancelled: its caller cancelled it"]
+    assert warnings_of(caplog) == expected
+    assert "raised" not in capfd.readouterr().err  # where a process logs
+
+
+async def test_one_that_waits_behind_it_is_told_so(
+    kind: HostKind, caplog: pytest.LogCaptureFixture
+) -> None:
+    if kind in ("process", "sandbox"):
+        pytest.skip("a sleep is interrupted there")
+    async with serving(Tools, kind, typed=False) as sessions:
+        seat = await opened(sessions)
+        await call(seat, "sleep", timeout_s=0.1, seconds=1.5)
+        late = error(await call(seat, "increment", timeout_s=0.1))
+        behind = "it waited for tool 'sleep', which was given up and still runs"
+        assert late == ("timeout", f"tool 'increment' timed out after 0.1 s: {behind}")
+        assert result(await call(seat, "increment")) == 1
+        assert warnings_of(caplog)[1].endswith(behind)
+        assert error(await call(seat, "wait", timeout_s=0.1, seconds=LONG_S)) == (
+            "timeout",
+            "tool 'wait' timed out after 0.1 s",
+        )
+
+
+@pytest.mark.parametrize("given_up", [True, False], ids=["given up", "running"])
+async def test_one_that_outlives_its_session_is_told_of_once(
+    kind: HostKind, given_up: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    if kind in ("process", "sandbox"):
+        pytest.skip("it is killed there")
+    async with serving(Tools, kind, typed=False, close_grace=0.1) as sessions:
+        seat = await opened(sessions)
+        calling = call(seat, "sleep", timeout_s=0.1 if given_up else None, seconds=1.5)
+        running = asyncio.ensure_future(calling)
+        await asyncio.sleep(0.3)
+        await seat.close()
+        assert sessions.active == 1
+        await until(lambda: sessions.active == 0)
+        await running
+    [told] = [each for each in warnings_of(caplog) if "keeps its slot" in each]
+    assert f"session {seat.session_id} keeps its slot: tool 'sleep' still runs 0.1 s" in told
+    assert "`process` or `sandbox`" in told

@@ -14,6 +14,7 @@ from pydantic_core import from_json
 from openenv.env.incidents import authors_traceback, text_of
 from openenv.env.models import is_observation
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, Json
+from openenv.runtime.interruption import Interrupted
 
 Call = Callable[[], object]
 """A call into the environment, to be made where the environment lives; may give an awaitable."""
@@ -29,7 +30,7 @@ def contained(call: Call) -> object:
     """
     try:
         value = call()
-    except Exception:
+    except (Exception, Interrupted):
         raise
     except BaseException as end:
         if _is_ctrl_c(end):
@@ -46,7 +47,7 @@ def is_awaitable(value: object) -> TypeGuard[Awaitable[object]]:
 async def _contained(value: Awaitable[object]) -> object:
     try:
         return await value
-    except (Exception, asyncio.CancelledError, GeneratorExit):
+    except (Exception, asyncio.CancelledError, GeneratorExit, Interrupted):
         raise
     except BaseException as end:
         if _is_ctrl_c(end):

@@ -112,13 +112,15 @@ class InlineHost(Host):
         return self._running
 
     async def close(self) -> None:
-        """Gives up what the environment awaits, and closes it."""
+        """Gives up what the environment awaits, and closes it, after the tool that still runs."""
         session, self._session = self._session, None
         if self._tools is not None:
             self._tools.stop()
         if self._running is not None and not self._running.done():
             self._running.cancel()
             await asyncio.wait([self._running])
+        if self._tool is not None and not self._tool.done():
+            await asyncio.wait([self._tool])
         if session is not None and (closing := session.close()) is not None:
             await closing
 
@@ -207,12 +209,12 @@ class Worker:
 
         def work() -> None:
             result: object = None
-            error: Exception | None = None
+            error: Exception | Interrupted | None = None
             try:
                 self._doing = future
                 result = self._interruptible.run(lambda: self._do(future, job))
             except BaseException as raised:  # noqa: BLE001  # handed to whoever waits
-                error = raised if isinstance(raised, Exception) else ended(raised)
+                error = raised if isinstance(raised, Exception | Interrupted) else ended(raised)
             with suppress(RuntimeError):  # the loop has closed: nobody waits any more
                 loop.call_soon_threadsafe(_deliver, future, result, error)
 
@@ -261,10 +263,14 @@ def _take_notice(future: asyncio.Future[Any]) -> None:
         future.exception()
 
 
-def _deliver(future: asyncio.Future[Any], result: object, error: Exception | None) -> None:
+def _deliver(
+    future: asyncio.Future[Any], result: object, error: Exception | Interrupted | None
+) -> None:
     if future.done():
         return
-    if error is None:
+    if isinstance(error, Interrupted):  # as nobody waits for it
+        future.cancel()
+    elif error is None:
         future.set_result(result)
     else:
         future.set_exception(error)

@@ -24,6 +24,7 @@ from openenv.protocol.wire import ServerMode
 from openenv.runtime.deadline import Deadline
 from openenv.runtime.disclosure import disclosed
 from openenv.runtime.host import Host
+from openenv.runtime.late import Late, called, forget, keeps_slot, timed_out
 from openenv.runtime.limits import Limits
 from openenv.runtime.tooling import called_off
 
@@ -109,7 +110,7 @@ class Seat:
         self._turn = asyncio.Lock()
         self._request = Request("close")
         self._running: asyncio.Future[Reply] | None = None
-        self._late: asyncio.Future[Reply] | None = None
+        self._late: Late | None = None
         self._deliver: Deliver | None = None
         self._deadline = Deadline(self._overrun)
         self._closing: asyncio.Task[None] | None = None
@@ -168,7 +169,7 @@ class Seat:
         if self._running is not None:  # of another road to the same session
             return self._serve_in_turn(request, deliver)
         if self._late is not None:
-            return self._hold(request, deliver, self._after(self._late, request))
+            return self._hold(request, deliver, self._late.then(partial(self._host.serve, request)))
         try:
             outcome = self._host.serve(request)
         except Exception as error:  # noqa: BLE001  # every failure is answered
@@ -187,6 +188,7 @@ class Seat:
         """
         is_meant = request is None or request is self._request
         if self._running is not None and is_meant and self._request.op == "call_tool":
+            self._log_call(f"was cancelled: {reason}")
             self._call_off(called_off(self._request, ToolErrorType.EXECUTION_ERROR, reason))
 
     async def ask(self, request: Request) -> Reply:
@@ -244,26 +246,6 @@ class Seat:
         self._deadline.set(self._patience(request))
         running.add_done_callback(self._finish)
 
-    def _after(self, late: asyncio.Future[Reply], request: Request) -> asyncio.Future[Reply]:
-        """The reply to a request that waits for the end of a call which was given up."""
-        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-
-        def begin(_: asyncio.Future[Reply]) -> None:
-            if answer.done():
-                return
-            try:
-                outcome = self._host.serve(request)
-            except Exception as error:  # noqa: BLE001  # every failure is answered
-                answer.set_exception(error)
-                return
-            if isinstance(outcome, Reply):
-                answer.set_result(outcome)
-            else:
-                outcome.add_done_callback(partial(_pass_on, answer))
-
-        late.add_done_callback(begin)
-        return answer
-
     def _call_off(self, reply: Reply) -> None:
         """Answers the running call, which is interrupted; the session goes on after it."""
         running, self._running = self._running, None
@@ -271,7 +253,7 @@ class Seat:
             return
         running.remove_done_callback(self._finish)
         if self._late is None:
-            self._late = running
+            self._late = Late(self._request, running)
             running.add_done_callback(self._recovered)
             self._host.interrupt()
         else:  # it still waited for another one, and never begins
@@ -280,7 +262,7 @@ class Seat:
 
     def _recovered(self, late: asyncio.Future[Reply]) -> None:
         """A call that was given up is over; if its host has ended with it, so does the session."""
-        if self._late is late:
+        if self._stage is Stage.OPEN:  # else it is asked who keeps the slot
             self._late = None
         error = None if late.cancelled() else late.exception()
         if isinstance(error, HostCrashed) and self._stage is Stage.OPEN:
@@ -327,9 +309,10 @@ class Seat:
     def _overrun(self, seconds: float) -> None:
         """The running call has had its time: the session ends, and nobody waits for the call."""
         if self._request.op == "call_tool":
-            name = self._request.data.get("tool_name")
-            late = f"tool {name!r} timed out after {seconds:g} s"
-            return self._call_off(called_off(self._request, ToolErrorType.TIMEOUT, late))
+            late = timed_out(seconds, self._late)
+            self._log_call(late)
+            told = f"{called(self._request)} {late}"
+            return self._call_off(called_off(self._request, ToolErrorType.TIMEOUT, told))
         error = _overdue(seconds)
         self._log(error)
         self._host.kill()
@@ -340,13 +323,17 @@ class Seat:
     def _log(self, error: SessionError) -> None:
         logger.warning("session %s failed: %s", self.session_id, error)
 
+    def _log_call(self, what: str) -> None:
+        logger.warning("%s of session %s %s", called(self._request), self.session_id, what)
+
     def _abandon(self, error: SessionError) -> None:
         """Answers the running call with an error; whatever it still gives is for nobody."""
         running, self._running = self._running, None
         if running is not None:
             running.remove_done_callback(self._finish)
-            running.add_done_callback(_forget)
+            running.add_done_callback(forget)
             if self._request.op == "call_tool":
+                self._late = self._late or Late(self._request, running)
                 self._host.interrupt()
             running.cancel()
             self._conclude(error_reply(error, ends_session=True))
@@ -360,7 +347,7 @@ class Seat:
         return self._closing
 
     async def _end(self) -> None:
-        overdue = asyncio.get_running_loop().call_later(self._limits.close_grace, self._host.kill)
+        overdue = asyncio.get_running_loop().call_later(self._limits.close_grace, self._overstay)
         try:
             await self._host.close()
         except Exception:
@@ -371,6 +358,12 @@ class Seat:
             self._stage = Stage.GONE
             self._on_end(self)
 
+    def _overstay(self) -> None:
+        """The environment is not closed in time: it is killed, or keeps its slot until it is."""
+        if not self._host.kill():
+            grace = self._limits.close_grace
+            logger.warning("session %s %s", self.session_id, keeps_slot(grace, self._late))
+
 
 def _overdue(seconds: float | None) -> StepTimeout:
     return StepTimeout(
@@ -378,21 +371,3 @@ def _overdue(seconds: float | None) -> StepTimeout:
         "has ended, reset() begins a new one",
         timeout_s=seconds,
     )
-
-
-def _pass_on(answer: asyncio.Future[Reply], outcome: asyncio.Future[Reply]) -> None:
-    """Gives one future what another one has, unless nobody waits for it any more."""
-    if answer.done():
-        _forget(outcome)
-    elif outcome.cancelled():
-        answer.cancel()
-    elif (error := outcome.exception()) is not None:
-        answer.set_exception(error)
-    else:
-        answer.set_result(outcome.result())
-
-
-def _forget(running: asyncio.Future[Reply]) -> None:
-    """Nobody waits for this any more; its error is not to be reported as a forgotten one."""
-    if not running.cancelled():
-        running.exception()
