@@ -131,13 +131,49 @@ def test_its_files_can_be_read_and_speak_of_it(tmp_path: Path) -> None:
 
 @pytest.mark.timeout(60)
 def test_its_own_test_passes(tmp_path: Path) -> None:
-    folder = ejected(tmp_path).path
+    assert "1 passed" in _tested(ejected(tmp_path).path)
+
+
+def _tested(folder: Path) -> str:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore"]
     run = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=50, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "1 passed" in run.stdout
+    return run.stdout
+
+
+TOOLS = '''
+from openenv import Environment, Observation, tool
+
+
+class Board(Observation):
+    cells: list[int] = [0]
+
+
+class Game(Environment):
+    """Nothing but tools."""
+
+    def reset(self, seed=None) -> {first}:
+        return {first}()
+
+    @tool
+    def move(self, cell: int, why: str = "") -> list[int]:
+        """Takes a cell."""
+        return [cell]
+'''
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("first", ["Board", "Observation"])
+def test_one_of_tools_has_a_client_that_calls_them(tmp_path: Path, first: str) -> None:
+    folder = ejected(tmp_path, TOOLS.format(first=first)).path
+    client = (folder / "client.py").read_text()
+    assert f"class WalkEnv(MCPToolClient[CallToolAction, {first}, State])" in client
+    readme = (folder / "README.md").read_text()
+    assert "from walk import WalkEnv\n" in readme
+    assert '# env.call_tool("move", cell=…)' in readme
+    assert "1 passed" in _tested(folder)
 
 
 def test_what_it_imports_becomes_a_dependency(tmp_path: Path) -> None:

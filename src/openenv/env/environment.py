@@ -186,11 +186,6 @@ def overrides(cls: type[Environment[Any, Any, Any]], name: str) -> bool:
     return getattr(cls, name) is not getattr(Environment, name)
 
 
-def takes_tools_only(cls: type[Environment[Any, Any, Any]]) -> bool:
-    """Whether a class leaves out its step, and its tools are called instead."""
-    return cls.step is _tools_only and not overrides(cls, "step_async")
-
-
 def _tools_only(self: object, _action: object) -> Any:
     raise InvalidRequest(
         f"{type(self).__name__} takes no action but calls of its tools: "

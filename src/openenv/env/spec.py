@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from openenv._generics import filled, type_arguments
-from openenv.env.environment import Environment, HostKind, overrides, takes_tools_only
+from openenv.env.environment import Environment, HostKind, overrides
 from openenv.env.models import Observation, State
 from openenv.env.options import Options
 from openenv.env.tool_models import CallToolAction, CallToolObservation, ListToolsAction
@@ -172,11 +172,13 @@ class EnvSpec:
         types = _types(made) if made is not None else (None, None, None)
         traits = Traits.of(made) if made else UNKNOWN
         action, observation = action or types[0], observation or types[1]
-        first = _first_observation(made, observation) if made is not None else None
-        if first is not None:
-            observation = CallToolObservation
-        if traits.has_tools:  # whose calls are actions enough
-            action, observation = action or CallToolAction, observation or CallToolObservation
+        first = None
+        if traits.has_tools:
+            action = action or CallToolAction
+            calls = traits.untyped_calls and action is CallToolAction
+            traits = replace(traits, untyped_calls=calls)
+            if traits.untyped_calls or observation is None:
+                first, observation = _first_observation(made, observation), CallToolObservation
         elif action in (CallToolAction, ListToolsAction):
             traits = replace(traits, has_tools=True, steps_tool_calls=True)
         name = made.__name__ if made else getattr(env, "__name__", type(env).__name__)
@@ -192,12 +194,10 @@ class EnvSpec:
         )
 
 
-def _first_observation(made: type[AnyEnvironment], declared: Any) -> type[Observation] | None:
-    """What a reset gives, where steps are calls of tools and nothing else."""
+def _first_observation(made: Any, declared: Any) -> type[Observation]:
+    """What a reset gives, where a step is the call of a tool."""
     if declared not in (None, CallToolObservation):
-        return declared if takes_tools_only(made) else None
-    if not _has_tools(made):
-        return None
+        return declared  # type: ignore[no-any-return]
     reset = made.reset_async if overrides(made, "reset_async") else made.reset
     annotated: type[Observation] | None = _subclass(_hints(reset).get("return"), Observation)
     return annotated or Observation

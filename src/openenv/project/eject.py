@@ -16,6 +16,7 @@ import openenv
 from openenv.catalog.manifest import MANIFEST
 from openenv.env.environment import Environment
 from openenv.env.spec import EnvSpec
+from openenv.env.tools import tools_of
 from openenv.project import scaffold
 from openenv.project.errors import ProjectError, UsageProblem
 from openenv.project.names import EnvName, named
@@ -97,7 +98,8 @@ def _environment(file: Path) -> type[Environment[Any, Any, Any]]:
 
 
 def _story(name: EnvName, environment: type, spec: EnvSpec) -> scaffold.Story:
-    types = (spec.action, spec.observation, spec.state)
+    observation = spec.reset_observation or spec.observation
+    types = (spec.action, observation, spec.state)
     for cls in types:
         if not (inspect.isclass(cls) and (_is_own(cls, environment) or _is_public(cls))):
             raise ProjectError(
@@ -110,15 +112,29 @@ def _story(name: EnvName, environment: type, spec: EnvSpec) -> scaffold.Story:
     about = (inspect.getdoc(environment) or "").partition("\n")[0].strip()
     return scaffold.Story(
         action=spec.action.__name__,
-        observation=spec.observation.__name__,
+        observation=observation.__name__,
         state=spec.state.__name__,
         environment=environment.__name__,
         client=f"{name.prefix}Client" if client in taken else client,
         about=re.sub(r'[\\"]', "", about) or f"The environment {name.title}.",
-        steps=f"    print(env.reset().observation)\n    # env.step({spec.action.__name__}(…))",
+        steps=f"    print(env.reset().observation)\n{_an_example(spec, environment)}",
         reward_range=(-1e6, 1e6),
         own_state=_is_own(spec.state, environment),
+        calls_tools=spec.traits.untyped_calls,
     )
+
+
+def _an_example(spec: EnvSpec, environment: type) -> str:
+    """The lines of the README that act on it."""
+    if not spec.traits.untyped_calls:
+        return f"    # env.step({spec.action.__name__}(…))"
+    listed = "    print([tool.name for tool in env.list_tools()])"
+    tools = tools_of(environment)
+    if not tools:
+        return listed
+    first = tools[0].description
+    given = "".join(f", {name}=…" for name in first.input_schema.get("required", []))
+    return f'{listed}\n    # env.call_tool("{first.name}"{given})'
 
 
 def _is_own(cls: type, environment: type) -> bool:

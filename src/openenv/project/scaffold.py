@@ -36,6 +36,7 @@ class Story:
         steps: what the README's example does inside its `with` block.
         reward_range: the lowest and the highest reward of a step.
         own_state: the state's class is among the package's models.
+        calls_tools: its actions are calls of its tools.
     """
 
     action: str
@@ -47,11 +48,13 @@ class Story:
     steps: str
     reward_range: tuple[float, float]
     own_state: bool = False
+    calls_tools: bool = False
 
     def values(self) -> dict[str, str]:
         """What stands for each placeholder."""
         types = {self.action, self.observation, *([self.state] if self.own_state else [])}
-        needs = {"EnvClient"} if self.own_state else {"EnvClient", self.state}
+        base = "MCPToolClient" if self.calls_tools else "EnvClient"
+        needs = {base} if self.own_state else {base, self.state}
         return {
             "Action": self.action,
             "Observation": self.observation,
@@ -60,6 +63,8 @@ class Story:
             "Client": self.client,
             "Types": ", ".join(sorted(types)),
             "exports": ", ".join(f'"{name}"' for name in sorted({self.client, *types})),
+            "ClientBase": base,
+            "example_needs": self.client if self.calls_tools else f"{self.action}, {self.client}",
             "client_needs": ", ".join(sorted(needs)),
             "about": self.about,
             "steps": self.steps,
@@ -123,7 +128,8 @@ def package(name: EnvName, story: Story, dependencies: Sequence[str] = ()) -> di
 
 def ejected_test(name: EnvName, story: Story) -> dict[str, str]:
     """The test of an environment that nothing is known of but its types."""
-    return _rendered("ejected", _spellings(name) | story.values())
+    kind = "ejected_tools" if story.calls_tools else "ejected"
+    return _rendered(kind, _spellings(name) | story.values())
 
 
 def own_requirement() -> str:

@@ -15,6 +15,7 @@ from openenv.env import rewards
 from openenv.env.incidents import authors_traceback
 from openenv.env.models import State, is_done, is_observation, pack, pack_state
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
+from openenv.env.tool_models import CallToolAction
 from openenv.protocol.episode import Episode
 from openenv.protocol.errors import (
     ENDING_CODES,
@@ -280,6 +281,8 @@ class Session:
 def _traits(environment: AnyEnvironment, spec: EnvSpec) -> Traits:
     """What an instance's own class says of it, and its server of how its tools are called."""
     own = Traits.of(type(environment))
+    if own.untyped_calls and spec.action is not CallToolAction:
+        own = replace(own, untyped_calls=False)
     if spec.traits.has_tools and not own.has_tools:
         return replace(own, has_tools=True, steps_tool_calls=spec.traits.steps_tool_calls)
     return own
