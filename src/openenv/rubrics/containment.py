@@ -38,7 +38,7 @@ async def contained(pending: Awaitable[ResultT]) -> ResultT:
     except SystemExit as end:
         raise _exited(end) from end
     except KeyboardInterrupt as end:
-        if _is_ctrl_c():
+        if is_ctrl_c(end):
             raise
         raise Ended("it raised KeyboardInterrupt") from end
     except asyncio.CancelledError as end:
@@ -51,10 +51,13 @@ def _exited(end: SystemExit) -> Ended:
     return Ended(f"it called sys.exit({end.code!r})")
 
 
-def _is_ctrl_c() -> bool:
+def is_ctrl_c(end: BaseException) -> bool:
     """Whether somebody wants the program to end: servers have other handlers for that."""
-    on_main = threading.current_thread() is threading.main_thread()
-    return on_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return (
+        isinstance(end, KeyboardInterrupt)
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
 
 
 def _is_cancelled() -> bool:

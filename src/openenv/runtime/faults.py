@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import threading
 from collections.abc import Awaitable, Callable
 from typing import TypeGuard
 
@@ -14,6 +12,7 @@ from pydantic_core import from_json
 from openenv.env.incidents import authors_traceback, text_of
 from openenv.env.models import is_observation
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, Json
+from openenv.rubrics.containment import is_ctrl_c
 from openenv.runtime.interruption import Interrupted
 
 Call = Callable[[], object]
@@ -33,7 +32,7 @@ def contained(call: Call) -> object:
     except (Exception, Interrupted):
         raise
     except BaseException as end:
-        if _is_ctrl_c(end):
+        if is_ctrl_c(end):
             raise
         raise ended(end) from end
     return _contained(value) if is_awaitable(value) else value
@@ -47,20 +46,18 @@ def is_awaitable(value: object) -> TypeGuard[Awaitable[object]]:
 async def _contained(value: Awaitable[object]) -> object:
     try:
         return await value
-    except (Exception, asyncio.CancelledError, GeneratorExit, Interrupted):
+    except (Exception, asyncio.CancelledError, Interrupted):
         raise
     except BaseException as end:
-        if _is_ctrl_c(end):
+        if is_ctrl_c(end) or _is_closing(end):
             raise
         raise ended(end) from end
 
 
-def _is_ctrl_c(end: BaseException) -> bool:
-    """Whether somebody wants the program to end: servers have other handlers for that."""
-    return (
-        isinstance(end, KeyboardInterrupt)
-        and threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+def _is_closing(end: BaseException) -> bool:
+    """Whether an awaiting call is closed from outside: then no frame below it has raised this."""
+    return isinstance(end, GeneratorExit) and (
+        end.__traceback__ is None or end.__traceback__.tb_next is None
     )
 
 
