@@ -11,6 +11,7 @@ import pytest
 from openenv import (
     CallToolAction,
     ConcurrentCall,
+    ConfigurationError,
     ControlClosed,
     EnvClient,
     Limits,
@@ -119,6 +120,20 @@ def test_arguments_of_a_tool_may_have_any_name(url: str, mode: str, colour: str)
     talking(colour, talk, MCPToolClient(base_url=url, mode=mode))
     with MCPToolClient(base_url=url, mode=mode).sync() as client:
         assert client.call_tool("anything", **given) == given
+
+
+def test_arguments_are_given_either_way(url: str, mode: str, colour: str) -> None:
+    async def talk(client: Any, ask: Ask) -> None:
+        await ask(client.reset())
+        assert await ask(client.call_tool("anything", {"a": 1}, b=2)) == {"a": 1, "b": 2}
+        assert await ask(client.call_tool(name="anything", a=1)) == {"a": 1}
+        for wrong in (5.0, "tea", ["tea"]):
+            with pytest.raises(ConfigurationError, match="arguments by name"):
+                await ask(client.call_tool("anything", wrong))
+        with pytest.raises(ConfigurationError, match="a tool's name"):
+            await ask(client.call_tool())
+
+    talking(colour, talk, MCPToolClient(base_url=url, mode=mode))
 
 
 @pytest.mark.parametrize(
@@ -283,14 +298,14 @@ def test_a_reset_begins_where_attaching_is_ignored(colour: str) -> None:
 
 def test_a_call_has_the_time_that_its_caller_gives(mode: str, colour: str) -> None:
     async def talk(client: Any, ask: Ask) -> None:
-        assert await ask(client.call_tool("buy", 30.0)) == 1
+        assert await ask(client.call_tool("buy", {}, 30.0)) == 1
         with pytest.raises(ToolCallFailed, match="timed out") as failed:
             await ask(client.call_tool("sleeps", seconds=30))
         assert failed.value.error_type == "timeout"
-        assert await ask(client.call_tool("sleeps", 20.0, seconds=0.5)) == "rested"
+        assert await ask(client.call_tool("sleeps", {"seconds": 0.5}, 20.0)) == "rested"
         with pytest.raises(ToolCallFailed, match="timed out"):
-            await ask(client.call_tool("sleeps", 0.1, seconds=30))
-        assert await ask(client.call_tool("buy", 30.0)) == 2
+            await ask(client.call_tool("sleeps", {"seconds": 30}, 0.1))
+        assert await ask(client.call_tool("buy", {}, 30.0)) == 2
 
     limits = Limits(tool_timeout=0.2)
     with shops(limits=limits, host_kind="process") as served:
@@ -406,13 +421,13 @@ def test_a_cancelled_call_is_interrupted_and_the_session_goes_on(mode: str) -> N
     async def talk() -> None:
         async with MCPToolClient(base_url=address(served), mode=mode) as client:
             assert await client.call_tool("buy") == 1
-            call = asyncio.ensure_future(client.call_tool("sleeps", 50.0, seconds=50))
+            call = asyncio.ensure_future(client.call_tool("sleeps", {"seconds": 50}, 50.0))
             await asyncio.sleep(0.1)
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
             if mode == "production":
-                assert await client.call_tool("buy", 30.0) == 2
+                assert await client.call_tool("buy", {}, 30.0) == 2
             else:
                 await client.reset()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 from openenv.client.codec import ActT, ObsT, StateT
@@ -45,9 +46,16 @@ class SyncToolClient(SyncEnvClient[ActT, ObsT, StateT], Generic[ActT, ObsT, Stat
         """The tools there are now; arguments and errors as `MCPToolClient.list_tools`."""
         return cast("list[Tool]", self._client.list_tools(use_cache))
 
-    def call_tool(self, name: str, timeout_s: float | None = None, /, **arguments: Any) -> Any:
+    def call_tool(
+        self,
+        name: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        timeout_s: float | None = None,
+        /,
+        **more: Any,
+    ) -> Any:
         """Calls a tool; arguments and errors as `MCPToolClient.call_tool`."""
-        return self._client.call_tool(name, timeout_s, **arguments)
+        return self._client.call_tool(name, arguments, timeout_s, **more)
 
     def get_tool(self, name: str) -> Tool | None:
         """A tool by its name; errors as `MCPToolClient.get_tool`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from openenv._flow import Flow
@@ -12,7 +13,7 @@ from openenv.client.mcp_client import MCPClientBase
 from openenv.client.pending import Pending
 from openenv.client.tool_results import tool_observation
 from openenv.env.tool_models import CallToolAction, CallToolObservation, Tool, ToolErrorType
-from openenv.protocol.errors import Json, OpenEnvError, ProtocolError
+from openenv.protocol.errors import ConfigurationError, Json, OpenEnvError, ProtocolError
 
 if TYPE_CHECKING:
     from openenv.client.sync_tools import SyncToolClient
@@ -49,7 +50,12 @@ class MCPToolClient(MCPClientBase[ActT, ObsT, StateT], Generic[ActT, ObsT, State
     """
 
     def call_tool(
-        self, name: str, timeout_s: float | None = None, /, **arguments: Any
+        self,
+        name: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        timeout_s: float | None = None,
+        /,
+        **more: Any,
     ) -> Pending[Any]:
         """Calls a tool; gives its result as plain values.
 
@@ -57,19 +63,32 @@ class MCPToolClient(MCPClientBase[ActT, ObsT, StateT], Generic[ActT, ObsT, State
         For the reward and the end of an episode take a step:
         `step(CallToolAction(tool_name=..., arguments=...))`.
 
+            env.call_tool("add", a=1, b=2)
+            env.call_tool("add", {"a": 1, "b": 2}, 10.0)
+
         Args:
-            name: which; by position, so that a tool's own arguments may have any name.
-            timeout_s: the longest that the call may run, in seconds, by position as well; as long
-                as the tool, or its server, says by default.
-            **arguments: the tool's.
+            name: which; by position, as the next two, so that a tool's own arguments may have any
+                name. (`name=` says it where no position does.)
+            arguments: the tool's, by name.
+            timeout_s: the longest that the call may run, in seconds; by default as long as the
+                tool, or its server, says.
+            **more: further arguments of the tool's.
 
         Raises:
+            ConfigurationError: `arguments` is no mapping, or no tool is named.
             ToolCallFailed: it gave no result; the session lives.
             SessionError: otherwise as `step`.
         """
-        return cast(
-            "Pending[Any]", self._operate("call_tool", self._calling(name, timeout_s, arguments))
-        )
+        if name is None:
+            name = more.pop("name", None)
+        if not isinstance(name, str) or not isinstance(arguments, Mapping | None):
+            raise ConfigurationError(
+                f"call_tool takes a tool's name and its arguments by name, got {name!r} and "
+                f"{arguments!r:.60}; for example call_tool('add', a=1) or call_tool('add', "
+                "{'a': 1}, timeout_s)"
+            )
+        flow = self._calling(name, timeout_s, {**(arguments or {}), **more})
+        return cast("Pending[Any]", self._operate("call_tool", flow))
 
     def get_tool(self, name: str) -> Pending[Tool | None]:
         """A tool by its name; `None` if there is none now. Errors as `list_tools`."""
