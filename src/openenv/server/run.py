@@ -18,6 +18,7 @@ import uvicorn
 from openenv.env.environment import HostKind
 from openenv.env.spec import EnvironmentSource
 from openenv.protocol.errors import ConfigurationError
+from openenv.protocol.wire import ServerMode
 from openenv.runtime.limits import Limits
 from openenv.runtime.plan import MAIN
 from openenv.runtime.sessions import Sessions
@@ -132,7 +133,9 @@ def greeting(app: Any, listening: socket.socket, addition: str = "") -> str:
     openenv = getattr(getattr(app, "state", None), "openenv", None)
     name: str = "app" if openenv is None else openenv.env_name or openenv.spec.name
     shown = f"[{host}]" if ":" in host else host
-    line = f"openenv: serving {name} on http://{shown}:{port}{addition}\n"
+    agents = getattr(openenv, "mode", None) is ServerMode.PRODUCTION
+    only = " in production: tools alone" if agents else ""
+    line = f"openenv: serving {name} on http://{shown}:{port}{addition}{only}\n"
     if not is_loopback(host) and getattr(openenv, "authority", Authority()).token is None:
         line += (
             "openenv: warning: whoever reaches this address can run episodes; set OPENENV_TOKEN to "
