@@ -101,7 +101,7 @@ async def test_an_mcp_server_that_fails(mark: str, message: str, why: str) -> No
 
 async def test_an_mcp_server_without_the_tool(mark: str) -> None:
     pytest.importorskip("mcp")
-    with pytest.raises(HarnessStartupError, match=r"no tool 'talk', but \['chat'\]"):
+    with pytest.raises(HarnessStartupError, match=r"no tool 'talk': it has \['chat'\]"):
         await one_turn(MCPServerHarnessAdapter(config("mcp_agent.py", mark), "talk"))
 
 

@@ -10,7 +10,11 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from tests.harness.worlds import rogue, watched
+from openenv.harness.adapter import AgenticHarnessAdapter
+from openenv.harness.config import HarnessConfig
+from openenv.harness.environment import HarnessAction, HarnessEnvironment
+from openenv.harness.over_http import HTTPHarnessAdapter
+from tests.harness.worlds import config, rogue, watched
 from tests.serving import PATIENCE_S, Served, eventually
 
 
@@ -110,6 +114,55 @@ def test_a_turn_that_fails_ends_the_conversation(
         assert why in error["data"]["message"]
         assert "out of luck" not in error["data"]["message"]
         assert socket.closed() == 1000
+
+
+class Speechless(AgenticHarnessAdapter):
+    """An author's adapter that raises what is only the author's to read."""
+
+    def __init__(self) -> None:
+        super().__init__(HarnessConfig(name="own", command=["-"], working_directory=None))
+
+    async def inject_tools(self, tools: list[Any], bridge_url: str | None = None) -> None:
+        pass
+
+    async def start(self, working_directory: str) -> None:
+        pass
+
+    async def stop(self) -> None:
+        pass
+
+    async def is_alive(self) -> bool:
+        return True
+
+    async def send_message_streaming(self, message: str) -> Any:
+        raise KeyError("/srv/secret answer=42")
+        yield
+
+
+def quoting(mark: str) -> HarnessEnvironment:
+    return HarnessEnvironment(HTTPHarnessAdapter(config("http_agent.py", mark, "refuses")))
+
+
+@pytest.mark.parametrize("judge", [None, lambda action, observation: 1.0], ids=["", "judged"])
+async def test_what_an_adapter_raises_is_told_to_trainers_alone(judge: Any) -> None:
+    for mode, is_told in (("simulation", True), ("production", False)):
+        environment = HarnessEnvironment(Speechless(), rubric=judge)
+        environment.__dict__["_mode"] = mode
+        await environment.reset_async()
+        told = await environment.step_async(HarnessAction(message="hi"))
+        await environment.close()
+        assert ("answer=42" in str(told.metadata)) is is_told
+        assert ("incident" in told.metadata["error"]) is not is_told
+        assert ("reward_error" in told.metadata) is (judge is not None)
+
+
+def test_what_an_agent_says_of_its_failure_is_not_for_everybody() -> None:
+    with watched(quoting, mode="production") as server, talking(server) as talk:
+        talk.hear()
+        talk.say("hi")
+        message = talk.hear()["data"]["message"]
+    assert "toy answered with status 503" in message
+    assert "no model today" not in message
 
 
 def test_an_agent_that_does_not_start_is_told_as_on_ws() -> None:

@@ -79,12 +79,12 @@ class ACPHarnessAdapter(LaunchedAdapter):
         except BaseException as error:
             await process.stop()
             if isinstance(error, asyncio.TimeoutError):
-                why = f"{name} opened no session within {patience_s:g} s"
+                why, quoted = f"{name} opened no session within {patience_s:g} s", ""
             elif isinstance(error, HarnessError):
-                why = f"{name} opened no session: {error.message}"
+                why, quoted = f"{name} opened no session: {error.message}", error.quoted
             else:
                 raise
-            raise HarnessStartupError(why, process.drain_stderr()) from error
+            raise HarnessStartupError(why, process.drain_stderr(), quoted) from error
 
     async def _open_session(self, process: HarnessProcess) -> None:
         files = {"readTextFile": False, "writeTextFile": False}
@@ -150,9 +150,8 @@ class ACPHarnessAdapter(LaunchedAdapter):
         if "error" in said:
             error = _object(said["error"])
             details = f" ({json.dumps(error['data'])[:500]})" if error.get("data") else ""
-            raise HarnessError(
-                f"{self.config.name} refused {method}: {error.get('message')}{details}"
-            )
+            quoted = f"{error.get('message')}{details}"
+            raise HarnessError(f"{self.config.name} refused {method}", quoted=quoted)
         return _object(said.get("result"))
 
     def _reply(self, said: Json) -> Json:

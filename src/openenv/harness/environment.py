@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
 
 from openenv.env.environment import Environment
+from openenv.env.incidents import incident, text_of
 from openenv.env.models import Action, Observation, State
 from openenv.env.rewards import REWARD_ERROR
 from openenv.env.tool_models import CallToolObservation, Tool, ToolErrorType
@@ -242,28 +243,32 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         return Observation(done=response.done, reward=turn.reward, metadata=metadata)
 
     async def _failed(self, turn: Turn, error: Exception) -> Observation:
-        if not isinstance(error, HarnessError):
-            logger.warning("the adapter of %s raised", self.adapter.config.name, exc_info=error)
         is_late = isinstance(error, HarnessTurnTimeoutError)
         kind = "turn_timeout" if is_late else "harness_crashed"
-        stderr = error.stderr if isinstance(error, HarnessError) else ""
-        message = (
-            error.message if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
-        )
-        logger.warning("%s failed (%s): %s", self.adapter.config.name, kind, message)
+        message = self._told(error, kind)
         metadata: Json = {
             "error": message,
             "error_type": kind,
             "turn_events": turn.events,
             "turn_number": self._turn_number,
         }
-        if stderr and self._of_mode == "simulation":
-            metadata["stderr"] = stderr
+        if isinstance(error, HarnessError) and error.stderr and self._of_mode == "simulation":
+            metadata["stderr"] = error.stderr
         if self.rubric is not None:
             judge = type(self.rubric).__name__
             metadata[REWARD_ERROR] = {"rubric": judge, "error": kind, "message": message}
         reward = turn.reward if self.rubric is None else None
         return self._apply_transform(Observation(done=True, reward=reward, metadata=metadata))
+
+    def _told(self, error: Exception, kind: str) -> str:
+        """What is told of a failure; in production neither the author's text nor the agent's."""
+        is_for_all = self._of_mode == "simulation"
+        if isinstance(error, HarnessError):
+            name = self.adapter.config.name
+            logger.warning("%s failed (%s): %s", name, kind, error.in_full)
+            return error.in_full if is_for_all else error.message
+        _, opaque = incident(error, "the agent")
+        return f"{type(error).__name__}: {text_of(error)}" if is_for_all else opaque
 
     async def _start_agent(self) -> list[str]:
         """Starts the agent and what it needs; the names of the tools that it is offered."""

@@ -10,20 +10,27 @@ class HarnessError(OpenEnvError, RuntimeError):
 
     Attributes:
         stderr: the end of what it wrote to its stderr, without the secrets that it was given.
+        quoted: what it said itself was wrong. Like its stderr, that is not for everybody.
     """
 
-    def __init__(self, message: str, stderr: str = "") -> None:
+    def __init__(self, message: str, stderr: str = "", quoted: str = "") -> None:
         super().__init__(message)
         self.stderr = stderr
+        self.quoted = quoted
 
     def __str__(self) -> str:
-        text = super().__str__()
+        text = self.in_full
         return f"{text}\nThe end of its stderr:\n{self.stderr}" if self.stderr else text
 
     @property
     def message(self) -> str:
         """What happened, without what the agent wrote."""
         return str(self.args[0])
+
+    @property
+    def in_full(self) -> str:
+        """What happened, and what the agent said of it."""
+        return f"{self.message}: {self.quoted}" if self.quoted else self.message
 
 
 class HarnessStartupError(HarnessError):

@@ -104,7 +104,8 @@ class HTTPHarnessAdapter(LaunchedAdapter):
     async def _events(self, answer: Answer) -> AsyncIterator[HarnessEvent]:
         if answer.status != 200:
             body = (await answer.body.read(MAX_ERROR_BYTES)).decode(errors="replace")
-            raise HarnessError(f"{self.config.name} answered with status {answer.status}: {body}")
+            why = f"{self.config.name} answered with status {answer.status}"
+            raise HarnessError(why, quoted=body)
         if answer.kind == "application/json":
             async for event in self._at_once(answer):
                 yield event
@@ -121,7 +122,8 @@ class HTTPHarnessAdapter(LaunchedAdapter):
         try:
             response = HarnessResponse.model_validate_json(line)
         except ValidationError as error:
-            raise HarnessError(f"{self.config.name} answered with no response: {error}") from None
+            why = f"{self.config.name} answered with no response"
+            raise HarnessError(why, quoted=str(error)) from None
         for event in response.events:
             if event.type is not HarnessEventType.TURN_COMPLETE:
                 yield event

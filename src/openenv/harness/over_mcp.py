@@ -74,7 +74,7 @@ class MCPServerHarnessAdapter(LaunchedAdapter):
                 process.drain_stderr(),
             ) from None
         except HarnessError as error:
-            raise HarnessStartupError(error.message, error.stderr) from error
+            raise HarnessStartupError(error.message, error.stderr, error.quoted) from error
 
     async def _shake_hands(self, process: HarnessProcess) -> None:
         ours = {"name": "openenv", "version": __version__}
@@ -87,7 +87,9 @@ class MCPServerHarnessAdapter(LaunchedAdapter):
         listed = await self._answered(process, "tools/list", {})
         names = [each.get("name") for each in listed.get("tools", [])]
         if self._tool not in names:
-            raise HarnessError(f"{self.config.name} has no tool {self._tool!r}, but {names}")
+            raise HarnessError(
+                f"{self.config.name} has no tool {self._tool!r}", quoted=f"it has {names}"
+            )
 
     async def _answered(self, process: HarnessProcess, method: str, params: Json) -> Json:
         number = await self._ask(process, method, params)
@@ -115,7 +117,8 @@ class MCPServerHarnessAdapter(LaunchedAdapter):
 
     def _result(self, said: Json) -> Json:
         if "error" in said:
-            raise HarnessError(f"{self.config.name} answered with an error: {said['error']}")
+            why = f"{self.config.name} answered with an error"
+            raise HarnessError(why, quoted=str(said["error"]))
         result = said.get("result")
         if not isinstance(result, dict):
             raise HarnessError(f"{self.config.name} answered with no result")
@@ -126,7 +129,7 @@ class MCPServerHarnessAdapter(LaunchedAdapter):
         blocks = content if isinstance(content, list) else []
         text = "\n".join(str(b["text"]) for b in blocks if isinstance(b, dict) and "text" in b)
         if result.get("isError"):
-            raise HarnessError(f"{self.config.name} failed: {text}")
+            raise HarnessError(f"{self.config.name} failed", quoted=text)
         structured = result.get("structuredContent")
         is_done = isinstance(structured, dict) and structured.get("done") is True
         said = {"response": text, "done": is_done}
