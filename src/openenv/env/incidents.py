@@ -37,16 +37,18 @@ def sendable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def incident(error: BaseException, what: str) -> tuple[str, str]:
+def incident(error: BaseException, what: str, *, ours: bool = False) -> tuple[str, str]:
     """Logs an exception under a number of its own.
 
     Args:
         error: what was raised.
         what: what failed, for people, for example `tool 'price'`.
+        ours: the fault may be this package's, so that its own lines are logged, too.
 
     Returns:
         the number, and a text that may be told to anybody.
     """
     number = uuid.uuid4().hex[:12]
-    logger.warning("incident %s: %s\n%s", number, what, authors_traceback(error).rstrip())
+    trace = "".join(traceback.format_exception(error)) if ours else authors_traceback(error)
+    logger.warning("incident %s: %s\n%s", number, what, sendable(trace).rstrip())
     return number, f"{what} failed; the server's log tells more under incident {number}"

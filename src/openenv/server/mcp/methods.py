@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from openenv.env.incidents import incident
 from openenv.protocol.errors import Json, SessionError, SessionNotFoundError
 from openenv.protocol.jsonrpc import (
     JsonRpcErrorCode,
@@ -19,7 +20,7 @@ from openenv.protocol.messages import Emit, Request
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
 from openenv.server.mcp.asking import ask, begun, visit
-from openenv.server.mcp.shapes import OPENENV, Shape, described, refused, rewarded
+from openenv.server.mcp.shapes import OPENENV, Shape, listed, refused, rewarded
 
 NO_TOOLS = "Environment does not support MCP: it has no tools"
 
@@ -46,12 +47,16 @@ Table = Mapping[str, Method]
 
 
 async def respond(table: Table, request: JsonRpcRequest, asked: Asked) -> Json:
-    """The response to a request, whatever comes of it."""
+    """The response to a request, whatever comes of it: whoever asked waits for one."""
     try:
         return JsonRpcResponse.success(await result(table, request, asked), request.id).model_dump()
     except RpcRefusal as refusal:
-        refusal.request_id = request.id
-        return refusal.response()
+        told = refusal
+    except Exception as error:  # noqa: BLE001  # logged, and told as an incident
+        number, text = incident(error, f"answering {request.method[:80]}", ours=True)
+        told = RpcRefusal(JsonRpcErrorCode.INTERNAL_ERROR, text, {"incident": number})
+    told.request_id = request.id
+    return told.response()
 
 
 async def result(table: Table, request: JsonRpcRequest, asked: Asked) -> Json:
@@ -91,7 +96,7 @@ class ToolMethods:
             async with visit(self._sessions, reset=False) as seat:
                 return await self.list(replace(asked, seat=seat))
         told = await ask(asked.seat, Request("list_tools"))
-        return {"tools": [described(tool) for tool in told["observation"]["tools"]]}
+        return {"tools": listed(told)}
 
     async def call(self, asked: Asked) -> Json:
         """Calls a tool."""

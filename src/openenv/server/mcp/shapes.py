@@ -45,13 +45,30 @@ class Shape:
     failure: Failure
 
 
-def described(tool: Json) -> Json:
-    """A tool as every road lists it."""
-    return {
-        "name": tool["name"],
-        "description": tool["description"],
-        "inputSchema": tool["input_schema"],
-    }
+def listed(told: Json) -> list[Json]:
+    """The tools as every road lists them.
+
+    Args:
+        told: the `data` of the observation.
+
+    Raises:
+        RpcRefusal: the environment answers such actions itself, and gave no list of tools.
+    """
+    try:
+        return [
+            {
+                "name": tool["name"],
+                "description": tool["description"],
+                "inputSchema": tool["input_schema"],
+            }
+            for tool in told["observation"]["tools"]
+        ]
+    except (KeyError, TypeError):
+        raise RpcRefusal(
+            JsonRpcErrorCode.INTERNAL_ERROR,
+            "the environment's step answered a ListToolsAction with no list of tools; let it give "
+            "a ListToolsObservation",
+        ) from None
 
 
 def openenv_result(told: Json, meta: Json) -> Json:
@@ -154,10 +171,15 @@ def refused(error: SessionError) -> RpcRefusal:
 def _outcome(told: Json) -> tuple[Json | None, Json]:
     """A call's error, or else its result, whatever a step of the environment's own made it."""
     observation: Json = told["observation"]
-    error: Json | None = observation.get("error")
+    error: Any = observation.get("error")
     result: Any = observation.get("result")
-    if error is not None or (isinstance(result, dict) and result.keys() >= _RESULT):
-        return error, result
+    if isinstance(error, dict) and isinstance(error.get("error_type"), str):
+        return {"message": error["error_type"], **error}, {}
+    if error is not None or "result" not in observation:  # an observation of the author's own
+        own = {name: value for name, value in observation.items() if name != "metadata"}
+        return None, rendered(own)
+    if isinstance(result, dict) and result.keys() >= _RESULT:
+        return None, result
     return None, rendered(result)
 
 
