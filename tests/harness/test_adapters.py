@@ -122,6 +122,36 @@ async def test_a_file_tells_the_agent_of_the_tools(mark: str, tmp_path: Path) ->
     assert not file.exists()
 
 
+@pytest.mark.parametrize(
+    "own",
+    ["not JSON", "[]", '{"mcpServers": {"openenv": {}, "mine": {}}}', '{"mcpServers": {}, "a": 1}'],
+)
+async def test_a_file_of_the_users_own_is_left_alone(mark: str, tmp_path: Path, own: str) -> None:
+    file = tmp_path / ".mcp.json"
+    file.write_text(own)
+    told = config(
+        *("rogue.py", mark, "good"), working_directory=str(tmp_path), mcp_config_path=".mcp.json"
+    )
+    environment = Shop(StdioHarnessAdapter(told))
+    with pytest.raises(HarnessStartupError, match=r"'\.mcp\.json' names a file that is there"):
+        await environment.reset_async()
+    await environment.close()
+    assert file.read_text() == own
+
+
+async def test_a_file_that_a_killed_server_left_is_replaced(mark: str, tmp_path: Path) -> None:
+    file = tmp_path / ".mcp.json"
+    file.write_text('{"mcpServers": {"openenv": {"url": "http://127.0.0.1:1"}}}')
+    told = config(
+        *("rogue.py", mark, "good"), working_directory=str(tmp_path), mcp_config_path=".mcp.json"
+    )
+    environment = Shop(StdioHarnessAdapter(told))
+    await environment.reset_async()
+    assert "Bearer " in file.read_text()
+    await environment.close()
+    assert not file.exists()
+
+
 async def test_a_secret_that_an_agent_writes_is_not_shown(
     mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

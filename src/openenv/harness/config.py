@@ -27,7 +27,8 @@ class HarnessConfig(BaseModel):
             like a credential.
         transport: how it is talked with.
         mcp_config_path: a file, within the working directory unless absolute, that names the
-            environment's tools in the form that agents read (`mcpServers`); `None` writes none.
+            environment's tools in the form that agents read (`mcpServers`), as long as the agent
+            runs; one that is there already is left alone, and the start fails. `None` writes none.
         startup_timeout_s: how long it may take until it is ready.
         session_timeout_s: how long a turn may take.
         model: the model that it is to use: in the variable `OPENENV_MODEL`.

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 URL_VARIABLE, TOKEN_VARIABLE = "OPENENV_MCP_URL", "OPENENV_MCP_TOKEN"
 MODEL_VARIABLE = "OPENENV_MODEL"
+SERVERS, OURS = "mcpServers", "openenv"
+MAX_CONFIG_BYTES = 64 << 10
+"""No file of ours is longer."""
 
 
 class LaunchedAdapter(AgenticHarnessAdapter):
@@ -113,10 +116,34 @@ class LaunchedAdapter(AgenticHarnessAdapter):
         }
         path = Path(working_directory, wanted)
         try:
+            if os.path.lexists(path) and not _is_ours(path):
+                raise HarnessStartupError(
+                    f"mcp_config_path {wanted!r} names a file that is there already, which would "
+                    "be lost; name another, or None and give the agent OPENENV_MCP_URL and "
+                    "OPENENV_MCP_TOKEN in the file that it reads"
+                )
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                json.dump({"mcpServers": {"openenv": server}}, file, indent=2)
+                json.dump({SERVERS: {OURS: server}}, file, indent=2)
         except OSError as error:
             raise HarnessStartupError(f"mcp_config_path can't be written: {error}") from error
         self._config_file = path
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is one that an earlier start has left: it names our tools, and no others.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        content = file.read(MAX_CONFIG_BYTES)
+    try:
+        said = json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    servers = said.get(SERVERS) if isinstance(said, dict) and len(said) == 1 else None
+    return isinstance(servers, dict) and list(servers) == [OURS]
