@@ -189,7 +189,11 @@ class Opaque(World):
 
 @pytest.mark.parametrize(
     ("world", "why"),
-    [(Starred, "take a list"), (Unknown, "can't be resolved"), (Opaque, "can't be described")],
+    [
+        (Starred, "take a list"),
+        (Unknown, "can't be resolved"),
+        (Opaque, "described to an agent: at: World; take text"),
+    ],
     ids=["starred", "unknown", "opaque"],
 )
 def test_what_cannot_be_described_fails_when_a_server_starts(world: Any, why: str) -> None:

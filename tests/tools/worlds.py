@@ -153,7 +153,7 @@ class Decorated(Environment):
     @tool
     def generator(self) -> Iterator[int]:
         """Gives no value, but a generator of some."""
-        yield 1
+        return (number for number in [1])
 
     @tool
     def named(

@@ -12,7 +12,7 @@ from typing_extensions import TypeVar
 from openenv.env import rewards
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.models import Action, Observation, State
-from openenv.env.tools import has_marks
+from openenv.env.tools import check_tools, has_marks
 from openenv.env.transforms import Transform
 from openenv.protocol.errors import InvalidRequest
 
@@ -87,6 +87,7 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
         for name in ("reset", "step"):
             if overrides(cls, f"{name}_async") and not overrides(cls, name):
                 setattr(cls, name, _async_only(name))
+        check_tools(cls)
         if has_marks(cls) and not overrides(cls, "step"):
             cls.step = _tools_only  # type: ignore[method-assign]
 

@@ -164,11 +164,8 @@ class EnvSpec:
                 f"expected an Environment class, a factory or an instance, got {env!r}"
             )
         made = made or _class_seen(env)
-        if made is not None and inspect.isabstract(made):
-            missing = ", ".join(sorted(made.__abstractmethods__))
-            raise ConfigurationError(f"{made.__name__} must define {missing} (or its _async form)")
         if made is not None:
-            _check_signatures(made, built_here=env is made)
+            _check_methods(made, built_here=env is made)
         types = _types(made) if made is not None else (None, None, None)
         traits = Traits.of(made) if made else UNKNOWN
         action, observation = action or types[0], observation or types[1]
@@ -192,6 +189,14 @@ class EnvSpec:
             shared=shared,
             reset_observation=first,
         )
+
+
+def _unfinished(made: type[AnyEnvironment]) -> ConfigurationError:
+    missing = sorted(made.__abstractmethods__)
+    tools = ", or offer tools instead of step: @tool above a method" if "step" in missing else ""
+    return ConfigurationError(
+        f"{made.__name__} must define {', '.join(missing)} (or its _async form){tools}"
+    )
 
 
 def _first_observation(made: Any, declared: Any) -> type[Observation]:
@@ -225,8 +230,10 @@ def _fitting(found: Any, name: str, what: str) -> Any:
     return found
 
 
-def _check_signatures(made: type[AnyEnvironment], *, built_here: bool) -> None:
+def _check_methods(made: type[AnyEnvironment], *, built_here: bool) -> None:
     """Refuses at the start what would fail in every session."""
+    if inspect.isabstract(made):
+        raise _unfinished(made)
     step = made.step_async if overrides(made, "step_async") else made.step
     if not _takes(step, None, None):
         raise ConfigurationError(

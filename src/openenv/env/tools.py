@@ -16,6 +16,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 from typing_extensions import NotRequired, TypedDict
 
 from openenv.env.docstrings import Docstring
+from openenv.env.tool_mistakes import check_decorated, check_method, getter_of, unusable
 from openenv.env.tool_models import RESERVED_TOOL_NAMES, Tool, ToolErrorType
 from openenv.protocol.errors import ConfigurationError, OpenEnvError
 
@@ -102,6 +103,7 @@ def tool(
     description: str | None = None,
     mode: ToolMode | None = None,
     timeout_s: float | None = None,
+    **unknown: Any,
 ) -> Any:
     """Offers a method of an `Environment` to the agent. It stays an ordinary method.
 
@@ -122,10 +124,12 @@ def tool(
         mode: it shows in this mode only; in both by default.
         timeout_s: the longest that a call may run, in seconds, unless the caller says otherwise;
             the server's `tool_timeout` by default.
+        **unknown: refused, with the option that was meant.
 
     Raises:
         ConfigurationError: the name is one that controls the episode, or an argument is wrong.
     """
+    check_decorated(function, unknown, ("name", "description", "mode", "timeout_s"))
     if mode is not None and mode not in MODES:
         raise ConfigurationError(f"mode must be one of {', '.join(MODES)}, or None; got {mode!r}")
     if timeout_s is not None and not 0 < timeout_s < math.inf:
@@ -133,6 +137,7 @@ def tool(
     mark = Mark(name, description, mode, timeout_s)
 
     def decorate(decorated: FunctionT) -> FunctionT:
+        check_decorated(decorated, (), ())
         target = getattr(decorated, "__func__", decorated)
         check_name(name or str(getattr(target, "__name__", "")))
         setattr(target, _MARK, mark)
@@ -253,11 +258,15 @@ class FunctionTool:
         arguments = _typed_dict(self.name, fields)
         arguments.__pydantic_config__ = ConfigDict(extra=extra)
         try:
-            return TypeAdapter(arguments)
-        except PydanticUserError as error:
+            adapter: TypeAdapter[Any] = TypeAdapter(arguments)
+            adapter.json_schema()
+        except PydanticUserError:
             raise ConfigurationError(
-                f"the arguments of tool {self.name!r} can't be described to an agent: {error}"
-            ) from error
+                f"the arguments of tool {self.name!r} can't be described to an agent: "
+                f"{unusable(typing.get_type_hints(arguments))}; take text, numbers, lists, dicts, "
+                "a model, a dataclass or an enum"
+            ) from None
+        return adapter
 
     def _hints(self, function: Callable[..., Any]) -> dict[str, Any]:
         try:
@@ -293,6 +302,7 @@ def tools_of(made: type) -> tuple[FunctionTool, ...]:
     Raises:
         ConfigurationError: two have one name in one mode, or one can't be described.
     """
+    check_tools(made)
     found: dict[str, FunctionTool] = {}
     for attribute, mark in _marks(made).items():
         static = inspect.getattr_static(made, attribute)
@@ -316,11 +326,29 @@ def has_marks(made: type) -> bool:
     return bool(_marks(made))
 
 
+def check_tools(made: type) -> None:
+    """Refuses what is no tool though `@tool` says so; looks at no hint, as they may come later.
+
+    Raises:
+        ConfigurationError: it says what to write.
+    """
+    marks = _marks(made)
+    for attribute in {*vars(made), *marks}:
+        static = inspect.getattr_static(made, attribute)
+        if attribute in marks or _mark_of(getter_of(static)) is not None:
+            check_method(made.__name__, static)
+
+
+def _mark_of(value: object) -> Mark | None:
+    mark = getattr(getattr(value, "__func__", value), _MARK, None)
+    return mark if isinstance(mark, Mark) else None
+
+
 def _marks(made: type) -> dict[str, Mark]:
     marks: dict[str, Mark] = {}
     for base in reversed(made.__mro__):
         for attribute, value in vars(base).items():
-            mark = getattr(getattr(value, "__func__", value), _MARK, None)
-            if isinstance(mark, Mark):
+            mark = _mark_of(value)
+            if mark is not None:
                 marks[attribute] = mark
     return marks
