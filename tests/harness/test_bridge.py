@@ -42,10 +42,12 @@ class Kit:
         self.release.wait(60)
 
 
-def post(url: str, message: dict[str, Any], token: str | None) -> tuple[int, Any]:
+def post(
+    url: str, message: dict[str, Any], token: str | None, accepts: str = ""
+) -> tuple[int, Any]:
     """One JSON-RPC request, without a session."""
     host, _, path = url.removeprefix("http://").partition("/")
-    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    headers = {"Content-Type": "application/json", "Accept": f"application/json, {accepts}"}
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
     connection = http.client.HTTPConnection(host, timeout=30)
@@ -94,6 +96,39 @@ def test_who_shows_no_token_is_refused() -> None:
         listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         for token in (None, "another"):
             assert post(bridge.url or "", listing, token)[0] == 401
+
+
+OF_THE_SERVER = {
+    "OPENENV_WORKERS": "2",
+    "OPENENV_MODE": "simulation",
+    "OPENENV_TOKEN": "of-the-server",
+    "OPENENV_CONTROL_TOKEN": "of-the-trainer",
+    "OPENENV_ALLOW_AGENT_CONTROL": "1",
+    "OPENENV_HOST_KIND": "process",
+    "OPENENV_ISOLATION": "strict",
+    "OPENENV_MAX_MESSAGE_MB": "0.0001",
+    "MAX_CONCURRENT_ENVS": "1",
+    "ENABLE_WEB_INTERFACE": "true",
+}
+
+
+def test_what_variables_say_of_the_environments_server_is_not_said_of_the_bridge(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, value in OF_THE_SERVER.items():
+        monkeypatch.setenv(name, value)
+    welcome = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    welcome["clientInfo"] = {"name": "agent", "version": "1"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": welcome}
+    with bridged(Kit()) as bridge:
+        url = bridge.url or ""
+        for _ in range(2):
+            assert "result" in post(url, message, bridge.token, accepts="text/event-stream")[1]
+        for token in ("of-the-server", "of-the-trainer"):
+            assert post(url, message, token)[0] == 401
+        assert post(url.replace("/mcp", "/reset"), {}, bridge.token)[0] in (403, 404, 405)
+        assert call(bridge, "add", a=2, b=3)["result"].keys() & {"_meta"} == set()
+    assert "--web" not in caplog.text
 
 
 def test_nothing_that_controls_an_episode_is_there() -> None:

@@ -99,7 +99,7 @@ class HarnessMCPBridge:
             limits=self._limits,
             host_kind="inline",
             token=self.token,
-            allow_agent_control=False,
+            variables={},  # they are about the server of the environment, not about its agent's
         )
         listening = listen(self._host, 0)
         self._server = server = server_for(app, listening, quiet=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
@@ -47,6 +48,7 @@ def create_app(
     token: str | None = None,
     control_token: str | None = None,
     allow_agent_control: bool | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> FastAPI:
     """An environment as an ASGI application.
 
@@ -75,12 +77,14 @@ def create_app(
             nothing in simulation, and nobody in production, by default.
         allow_agent_control: whoever may call may control episodes, in production too, as in other
             servers of this API; `OPENENV_ALLOW_AGENT_CONTROL` by default.
+        variables: the environment variables that say what the arguments leave open; those of this
+            process by default, and `{}` for a server that they do not concern.
 
     Raises:
         ConfigurationError: something does not fit; the text says what to do.
         ConcurrencyConfigurationError: more sessions than the environment allows.
     """
-    _tell_what_is_missing(gradio_builder)
+    _tell_what_is_missing(gradio_builder, wants_web=variables is None and settings.wants_web())
     server = HTTPEnvServer(
         env,
         action_cls,
@@ -96,6 +100,7 @@ def create_app(
         token=token,
         control_token=control_token,
         allow_agent_control=allow_agent_control,
+        variables=variables,
     )
     return _app(server, mode)
 
@@ -126,10 +131,10 @@ def create_fastapi_app(
     return _app(server, mode)
 
 
-def _tell_what_is_missing(gradio_builder: Any) -> None:
+def _tell_what_is_missing(gradio_builder: Any, *, wants_web: bool) -> None:
     if gradio_builder is not None:
         logger.warning("gradio_builder has no effect: this version serves no web page")
-    if settings.wants_web():
+    if wants_web:
         logger.warning(
             "--web and ENABLE_WEB_INTERFACE=true have no effect: this version has no web interface"
         )

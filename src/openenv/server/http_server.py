@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -61,6 +61,8 @@ class HTTPEnvServer:
             nothing in simulation, and nobody in production, by default.
         allow_agent_control: whoever may call may control episodes, in production too;
             `OPENENV_ALLOW_AGENT_CONTROL` by default.
+        variables: the environment variables that say what the arguments leave open; those of this
+            process by default, and `{}` for a server that they do not concern.
 
     Raises:
         ConfigurationError: something does not fit; the text says what to do.
@@ -84,13 +86,14 @@ class HTTPEnvServer:
         token: str | None = None,
         control_token: str | None = None,
         allow_agent_control: bool | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self.spec = EnvSpec.of(env, action_cls, observation_cls, _specific(state_cls))
         _check_variables(self.spec.traits.options)
         self.env_name = env_name
         self.reset_observation_cls = reset_observation_cls
         self._env_factory = self.spec.make
-        self._settings = settings.server_settings()
+        self._settings = settings.server_settings(variables)
         self.isolation = settings.isolation(isolation) if isolation else self._settings.isolation
         self.authority = _authority(self._settings, token, control_token, allow_agent_control)
         self.sessions = Sessions(
