@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from openenv.harness.acp import ACPHarnessAdapter
 from openenv.harness.adapter import AgenticHarnessAdapter
 from openenv.harness.choice import adapter_for
 from openenv.harness.config import HarnessConfig
 from openenv.harness.environment import HarnessAction, HarnessEnvironment
 from openenv.harness.errors import HarnessNotRunningError, HarnessStartupError
 from openenv.harness.events import HarnessEvent, HarnessEventType
+from openenv.harness.launched import LaunchedAdapter
 from openenv.harness.over_http import HTTPHarnessAdapter
 from openenv.harness.over_mcp import MCPServerHarnessAdapter
 from openenv.harness.stdio import StdioHarnessAdapter
@@ -82,6 +84,20 @@ async def test_an_http_agent_that_tells_no_address(mark: str) -> None:
     slow = config("rogue.py", mark, "good", startup_timeout_s=0.5)
     with pytest.raises(HarnessStartupError, match="no address within 0.5 s"):
         await one_turn(HTTPHarnessAdapter(slow))
+
+
+@pytest.mark.parametrize("made", [HTTPHarnessAdapter, MCPServerHarnessAdapter, ACPHarnessAdapter])
+async def test_an_agent_that_is_not_ready_in_time_is_ended_and_not_taken_for_ready(
+    mark: str, tmp_path: Path, made: type[LaunchedAdapter]
+) -> None:
+    slow = config(*("rogue.py", mark, "never"), startup_timeout_s=0.5, mcp_config_path="mcp.json")
+    adapter = made(slow, terminate_grace_s=0.3)
+    await adapter.inject_tools([], "http://127.0.0.1:1")
+    for _ in range(2):
+        with pytest.raises(HarnessStartupError, match=r"within 0\.5 s"):
+            await adapter.start(str(tmp_path))
+        assert not await adapter.is_alive()
+        assert not list(tmp_path.iterdir())
 
 
 async def test_an_agent_that_is_an_mcp_server(mark: str) -> None:

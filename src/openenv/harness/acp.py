@@ -76,15 +76,12 @@ class ACPHarnessAdapter(LaunchedAdapter):
         patience_s, name = self.config.startup_timeout_s, self.config.name
         try:
             await asyncio.wait_for(self._open_session(process), patience_s)
-        except BaseException as error:
-            await process.stop()
-            if isinstance(error, asyncio.TimeoutError):
-                why, quoted = f"{name} opened no session within {patience_s:g} s", ""
-            elif isinstance(error, HarnessError):
-                why, quoted = f"{name} opened no session: {error.message}", error.quoted
-            else:
-                raise
-            raise HarnessStartupError(why, process.drain_stderr(), quoted) from error
+        except asyncio.TimeoutError:
+            why = f"{name} opened no session within {patience_s:g} s"
+            raise HarnessStartupError(why, process.drain_stderr()) from None
+        except HarnessError as error:
+            why = f"{name} opened no session: {error.message}"
+            raise HarnessStartupError(why, process.drain_stderr(), error.quoted) from error
 
     async def _open_session(self, process: HarnessProcess) -> None:
         files = {"readTextFile": False, "writeTextFile": False}

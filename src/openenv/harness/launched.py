@@ -49,7 +49,7 @@ class LaunchedAdapter(AgenticHarnessAdapter):
         self._bridge_url = bridge_url
 
     async def start(self, working_directory: str) -> None:
-        """Starts the program, and waits until it is ready."""
+        """Starts the program, and waits until it is ready; nothing is left of one that is not."""
         if await self.is_alive():
             return
         self._write_config(working_directory)
@@ -61,7 +61,11 @@ class LaunchedAdapter(AgenticHarnessAdapter):
             self._grace_s,
             secrets=[each for each in (*self._key().values(), self.bridge_token) if each],
         )
-        await self._greet(process)
+        try:
+            await self._greet(process)
+        except BaseException:
+            await self.stop()
+            raise
 
     async def stop(self) -> None:
         """Ends the program and all that it started."""
