@@ -65,6 +65,11 @@ async def test_an_http_agent_that_answers_at_once(mark: str) -> None:
     assert kinds(told) == ["text_output", "turn_complete"]
 
 
+async def test_a_flood_on_stdout_holds_no_http_agent_up(mark: str) -> None:
+    told = await one_turn(HTTPHarnessAdapter(config("http_agent.py", mark, "floods")))
+    assert told["response"] == "echo:hi"
+
+
 @pytest.mark.parametrize(
     ("form", "why"),
     [

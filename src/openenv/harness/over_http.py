@@ -92,9 +92,18 @@ class HTTPHarnessAdapter(LaunchedAdapter):
             await asyncio.sleep(LOOK_S)
 
     async def _drain(self, process: HarnessProcess) -> None:
-        """Reads what it writes to its stdout, or it would stand still when the pipe is full."""
-        while (line := await process.read_line()) is not None:
+        """Reads what it writes to its stdout: lines until one of them has its address."""
+        while self._address is None:
+            try:
+                line = await process.read_line()
+            except HarnessError:  # too long a line for an address
+                await process.drop()
+                continue
+            if line is None:
+                return
             self._look_in(line)
+        while await process.drop():
+            pass
 
     def _look_in(self, text: str) -> None:
         found = _ADDRESS.search(text)

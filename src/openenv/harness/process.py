@@ -141,6 +141,14 @@ class HarnessProcess:
             ) from None
         return line.decode(errors="replace").rstrip("\r\n")
 
+    async def drop(self) -> bool:
+        """Reads some of what it writes, and forgets it: a full pipe would hold it up.
+
+        Returns:
+            whether there was any; `False` when there will be no more.
+        """
+        return self._stdout is not None and bool(await self._stdout.read(self.max_line_bytes))
+
     async def write_line(self, text: str) -> None:
         """Writes a line to it, and waits until there is room for more.
 

@@ -28,6 +28,10 @@ class Talk(BaseHTTPRequestHandler):
         self._head(503, "text/plain")
         self.wfile.write(b"no model today")
 
+    def floods(self, response: dict[str, object]) -> None:
+        flood()
+        self.whole(response)
+
     def dies(self, _response: object) -> None:
         self._head(200, "application/x-ndjson")
         self._line({"type": "llm_chunk", "data": {"content": "ec"}})
@@ -47,7 +51,15 @@ class Talk(BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
+def flood() -> None:
+    """Writes much, and no end of a line."""
+    sys.stdout.write("." * 3_000_000)
+    sys.stdout.flush()
+
+
 with HTTPServer(("127.0.0.1", 0), Talk) as server:
+    if FORM == "floods":
+        flood()
     sys.stderr.write(f"listening on http://127.0.0.1:{server.server_port}\n")
     sys.stderr.flush()
     server.serve_forever()
