@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from openenv._flow import Flow
 from openenv.rubrics.evaluation import Evaluation, Limited
 from openenv.rubrics.score import Score
-from openenv.rubrics.settling import Effect, is_pending, settle
+from openenv.rubrics.settling import Effect, settle
 
 Hook = Callable[["Rubric", Any, Any, Score], object]
 """Called with the rubric, the action, the observation and the score; may be async."""
@@ -53,11 +53,25 @@ class Rubric(ABC):
 
     def __call__(self, action: Any, observation: Any) -> Any:
         """The score, or a coroutine that gives it."""
-        return settle(self._evaluation(action, observation))
-
-    def _evaluation(self, action: Any, observation: Any) -> Flow[Effect, Score]:
         evaluation = Evaluation(self)
-        score = self.last_score = yield from self._scored(evaluation, action, observation)
+        if self._forward_hooks or self._forward_pre_hooks:
+            return settle(self._hooked(evaluation, action, observation))
+        found = evaluation.begin(action, observation)
+        if isinstance(found, Score):
+            self.__dict__["last_score"] = found  # it is no child, and this is the shortest way
+            return found
+        return settle(self._awaited(evaluation, found))
+
+    def _hooked(self, evaluation: Evaluation, action: Any, observation: Any) -> Flow[Effect, Score]:
+        score: Score | Limited
+        try:
+            for before in self._forward_pre_hooks:
+                yield [before(self, action, observation)]
+        except Exception as error:  # noqa: BLE001  # it is why there is no score
+            score = evaluation.failed(error)
+        else:
+            score = evaluation.begin(action, observation)
+        score = yield from self._awaited(evaluation, score)
         try:
             for hook in self._forward_hooks:
                 yield [hook(self, action, observation, score)]
@@ -65,16 +79,16 @@ class Rubric(ABC):
             score = self.last_score = evaluation.failed(error)
         return score
 
-    def _scored(self, evaluation: Evaluation, action: Any, observation: Any) -> Flow[Effect, Score]:
-        try:
-            for hook in self._forward_pre_hooks:
-                yield [hook(self, action, observation)]
-            result = evaluation.forward(action, observation)
-            if is_pending(result):
-                [result] = yield [Limited(evaluation, result)]
-            return evaluation.given(result)
-        except Exception as error:  # noqa: BLE001  # it is why there is no score
-            return evaluation.failed(error)
+    def _awaited(self, evaluation: Evaluation, score: Score | Limited) -> Flow[Effect, Score]:
+        if isinstance(score, Limited):
+            try:
+                [result] = yield [score]
+            except Exception as error:  # noqa: BLE001  # it is why there is no score
+                score = evaluation.failed(error)
+            else:
+                score = evaluation.given(result)
+        self.last_score = score
+        return score
 
     def register_forward_hook(self, hook: Hook) -> None:
         """Has a hook called after each call, also after one without a score.

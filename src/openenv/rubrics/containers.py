@@ -43,7 +43,7 @@ class _Numbered(Rubric):
 
     def __iter__(self) -> Iterator[Rubric]:
         """They, in order."""
-        return (child for name, child in self.named_children() if name.startswith(_NUMBERED))
+        return iter([each for name, each in self.named_children() if name.startswith(_NUMBERED)])
 
     @overload
     def __getitem__(self, index: int) -> Rubric: ...
@@ -135,7 +135,7 @@ class WeightedSum(_Numbered, FlowRubric):
     def flow(self, action: Any, observation: Any) -> Flow[Effect, float]:
         """All scores at a time."""
         scores = yield [rubric(action, observation) for rubric in self]
-        return math.fsum(w * score for w, score in zip(self._weights, scores, strict=True))
+        return math.fsum([w * score for w, score in zip(self._weights, scores, strict=True)])
 
 
 class RubricList(_Numbered):

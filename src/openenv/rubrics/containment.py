@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import TypeVar
 
 ResultT = TypeVar("ResultT")
@@ -13,18 +13,6 @@ ResultT = TypeVar("ResultT")
 
 class Ended(RuntimeError):
     """A verifier tried to end the program, as `sys.exit()` does, or its task."""
-
-
-def contained_call(call: Callable[[], ResultT]) -> ResultT:
-    """What a call gives.
-
-    Raises:
-        Ended: it called `sys.exit()`.
-    """
-    try:
-        return call()
-    except SystemExit as end:
-        raise _exited(end) from end
 
 
 async def contained(pending: Awaitable[ResultT]) -> ResultT:
@@ -36,7 +24,7 @@ async def contained(pending: Awaitable[ResultT]) -> ResultT:
     try:
         return await pending
     except SystemExit as end:
-        raise _exited(end) from end
+        raise exited(end) from end
     except KeyboardInterrupt as end:
         if is_ctrl_c(end):
             raise
@@ -47,7 +35,8 @@ async def contained(pending: Awaitable[ResultT]) -> ResultT:
         raise Ended("it was cancelled from within") from end
 
 
-def _exited(end: SystemExit) -> Ended:
+def exited(end: SystemExit) -> Ended:
+    """What `sys.exit()` is to whoever asked a verifier."""
     return Ended(f"it called sys.exit({end.code!r})")
 
 

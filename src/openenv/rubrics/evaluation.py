@@ -8,13 +8,12 @@ import math
 from collections.abc import Awaitable, Generator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from openenv.rubrics.containment import contained, contained_call
+from openenv.rubrics.containment import contained, exited
 from openenv.rubrics.saying import said, traced
 from openenv.rubrics.score import Failure, Score
-from openenv.rubrics.settling import Pending, give_up
+from openenv.rubrics.settling import Pending, give_up, is_pending
 
 if TYPE_CHECKING:
     from openenv.rubrics.base import Rubric
@@ -51,7 +50,7 @@ class Evaluation(Trace):
     """One call of a rubric, known to the trace that it happens in."""
 
     def __init__(self, rubric: Rubric) -> None:
-        super().__init__()
+        self.calls = []
         self.score: Score | None = None
         self._rubric = rubric
         self._kind = rubric._title()
@@ -59,22 +58,30 @@ class Evaluation(Trace):
         if outer is not None:
             outer.calls.append(self)
 
-    def forward(self, action: Any, observation: Any) -> object:
-        """What the rubric's own `forward` gives."""
-        with self:
-            return contained_call(partial(self._rubric.forward, action, observation))
+    def begin(self, action: Any, observation: Any) -> Score | Limited:
+        """Calls the rubric's own `forward`: its score, or what is to be awaited for it."""
+        token = _open.set(self)  # not by `with`: every call of every rubric takes this way
+        try:
+            result = self._rubric.forward(action, observation)
+        except Exception as error:  # noqa: BLE001  # it is why there is no score
+            return self.failed(error)
+        except SystemExit as end:
+            return self.failed(exited(end))
+        finally:
+            _open.reset(token)
+        return Limited(self, result) if is_pending(result) else self.given(result)
 
     def given(self, result: object) -> Score:
-        """The score that a result of `forward` is.
-
-        Raises:
-            TypeError: it is no number.
-            ValueError: it is not finite.
-        """
+        """The score that a result of `forward` is, valid if it is a finite number."""
+        blamed = self._blamed() if self.calls else None
         if isinstance(result, Score) and result.failure is not None:
             own = Failure((), self._kind, result.failure.error, result.failure.message)
-            return self._made(math.nan, self._blamed() or own)
-        return self._made(number(result), self._blamed())
+            return self._made(math.nan, blamed or own)
+        try:
+            value = number(result)
+        except Exception as error:  # noqa: BLE001  # its class may be the author's
+            return self.failed(error)
+        return self._made(value, blamed)
 
     def failed(self, error: Exception) -> Score:
         """The score after an exception. It is the child's failure, if one of them has failed."""
@@ -85,19 +92,20 @@ class Evaluation(Trace):
         return self._made(math.nan, blamed)
 
     def _made(self, value: float, failure: Failure | None) -> Score:
-        details = {name: getattr(self._rubric, name, None) for name in self._rubric.EXPLAINED}
-        children = self._children() if self.calls else {}
-        self.score = Score(
-            value, rubric=self._kind, failure=failure, children=children, details=details
-        )
-        return self.score
+        self.score = score = Score.of(self._kind, value, failure)
+        if self._rubric.EXPLAINED:
+            explained = self._rubric.EXPLAINED
+            score.details = {name: getattr(self._rubric, name, None) for name in explained}
+        if self.calls:
+            score.children = self._children()
+        return score
 
     def _blamed(self) -> Failure | None:
         """The failure of the first child that has no score, seen from here."""
         for call in self.calls:
-            if call.score is not None and call.score.counts_as_failed:
-                failure = call.score.failure
-                return failure and failure.below(self._names().get(id(call._rubric), call._kind))
+            score = call.score
+            if score is not None and score.failure is not None and score.counts_as_failed:
+                return score.failure.below(self._names().get(id(call._rubric), call._kind))
         return None
 
     def _children(self) -> dict[str, Score]:
@@ -118,9 +126,10 @@ class Evaluation(Trace):
     def _names(self) -> dict[int, str]:
         """The paths of the rubrics that were called: children, or those that a child holds."""
         names = {id(child): name for name, child in self._rubric.named_children()}
-        if any(id(call._rubric) not in names for call in self.calls):
-            paths = {id(rubric): path for path, rubric in self._rubric.named_rubrics()}
-            return {**paths, **names}
+        for call in self.calls:
+            if id(call._rubric) not in names:
+                paths = {id(rubric): path for path, rubric in self._rubric.named_rubrics()}
+                return {**paths, **names}
         return names
 
     async def within_limit(self, pending: Awaitable[object]) -> object:
@@ -162,6 +171,8 @@ def number(result: object) -> float:
         TypeError: it is no number.
         ValueError: it is not finite.
     """
+    if type(result) is float and math.isfinite(result):
+        return result
     if not hasattr(type(result), "__float__") and not hasattr(type(result), "__index__"):
         advice = "; is a `return` missing?" if result is None else ""
         raise TypeError(f"a score is a number, got {type(result).__name__}{advice}")

@@ -59,10 +59,10 @@ class Score(float):
         details: what else explains it, such as a container's weights.
     """
 
-    rubric: str
-    failure: Failure | None
-    children: Mapping[str, Score]
-    details: Mapping[str, Any]
+    rubric: str = ""
+    failure: Failure | None = None
+    children: Mapping[str, Score] = _NONE
+    details: Mapping[str, Any] = _NONE
     _replaced = False
 
     def __new__(
@@ -75,9 +75,17 @@ class Score(float):
         details: Mapping[str, Any] = _NONE,
     ) -> Score:
         """A score; without a value where there is a failure."""
-        score = super().__new__(cls, math.nan if failure else value)
-        score.rubric, score.failure = rubric, failure
+        score = cls.of(rubric, value, failure)
         score.children, score.details = children, details
+        return score
+
+    @classmethod
+    def of(cls, rubric: str, value: float, failure: Failure | None) -> Score:
+        """A score of nothing else, in the least time; a class's own attributes say the rest."""
+        score = float.__new__(cls, math.nan if failure else value)
+        score.rubric = rubric
+        if failure:
+            score.failure = failure
         return score
 
     @classmethod

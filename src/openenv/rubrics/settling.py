@@ -32,7 +32,7 @@ def settle(
     """
     try:
         effect = next(flow)
-        while not any(map(is_pending, effect)):
+        while not _awaits(effect):
             effect = flow.send(effect)
     except StopIteration as stop:
         result: ResultT = stop.value
@@ -62,9 +62,19 @@ def _owning(flow: Flow[Effect, ResultT], effect: Effect) -> Flow[Effect, ResultT
         flow.close()
 
 
+def _awaits(effect: Effect) -> bool:
+    for value in effect:  # noqa: SIM110  # every container's every call takes this way
+        if type(value) is not Score and is_pending(value):
+            return True
+    return False
+
+
 def is_pending(value: object) -> TypeGuard[Awaitable[object]]:
     """Whether a value has to be awaited; a score may be, and does not have to."""
-    return hasattr(type(value), "__await__") and not isinstance(value, Score)
+    kind = type(value)
+    if kind is float or kind is Score:  # as nearly all are
+        return False
+    return hasattr(kind, "__await__") and not isinstance(value, Score)
 
 
 async def gathered(effect: Effect, parallel: int) -> list[object]:
