@@ -20,9 +20,10 @@ from openenv.harness.events import HarnessEvent, HarnessEventType, events_to_met
 from openenv.harness.offered import OfferedTools
 from openenv.harness.tools import resolve_tool_conflicts
 from openenv.protocol.errors import ConfigurationError
+from openenv.runtime.limits import Limits
 from tests.harness.test_adapters import Scripted
 from tests.harness.worlds import is_closed
-from tests.serving import eventually
+from tests.serving import eventually, serving
 
 
 class Kit:
@@ -147,6 +148,65 @@ def test_a_tool_that_hangs_is_answered_for() -> None:
         kit.release.set()
 
 
+class Waiting(HarnessEnvironment):
+    """Its tools never come back, and one says for how long that may be."""
+
+    @tool(timeout_s=0.2)
+    async def brief(self) -> None:
+        """Waits."""
+        await asyncio.Event().wait()
+
+    @tool
+    async def long(self) -> None:
+        """Waits."""
+        await asyncio.Event().wait()
+
+
+class Outer:
+    """Another's tool, with a time of its own."""
+
+    @tool(timeout_s=0.2)
+    async def outer(self) -> None:
+        """Waits."""
+        await asyncio.Event().wait()
+
+    def list_tools(self) -> list[Tool]:
+        return []
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> None: ...
+
+
+@pytest.mark.parametrize("name", ["brief", "outer"])
+async def test_a_tool_says_how_long_it_may_run(name: str) -> None:
+    environment = Waiting(Calling(name, {}), mcp=Outer())
+    await environment.reset_async()
+    observation = await environment.step_async(HarnessAction(message="hi"))
+    await environment.close()
+    assert "timed out after 0.2 s" in str(environment.adapter.told)  # type: ignore[attr-defined]
+    assert observation.metadata["response"] == "ok"
+
+
+class Served(Waiting):
+    """As a server makes it."""
+
+    def __init__(self) -> None:
+        super().__init__(Calling("long", {}))
+
+    async def turn_async(self, *args: Any, **kwargs: Any) -> Observation:
+        observation = await super().turn_async(*args, **kwargs)
+        observation.metadata["told"] = str(self.adapter.told)  # type: ignore[attr-defined]
+        return observation
+
+
+@pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+def test_the_servers_limit_holds_for_the_agents_calls(kind: Any) -> None:
+    limits = Limits(tool_timeout=0.3)
+    with serving(Served, host_kind=kind, limits=limits) as served, served.socket() as socket:
+        socket.reset()
+        told = socket.step(message="hi")["metadata"]["told"]
+    assert "timed out after 0.3 s" in told
+
+
 def test_the_tools_of_a_fastmcp_server() -> None:
     fastmcp = pytest.importorskip("fastmcp")
     server = fastmcp.FastMCP("kit")
@@ -211,6 +271,7 @@ class Calling(Scripted):
         super().__init__()
         self.call = {"name": name, "arguments": arguments}
         self.url = ""
+        self.told: Any = None
 
     async def inject_tools(self, tools: list[Tool], bridge_url: str | None = None) -> None:
         self.url = bridge_url or ""
@@ -221,7 +282,7 @@ class Calling(Scripted):
         return told
 
     async def send_message_streaming(self, message: str) -> Any:
-        await self.ask()
+        self.told = await self.ask()
         yield HarnessEvent(type=HarnessEventType.TURN_COMPLETE, data={"response": "ok"})
 
 

@@ -69,6 +69,15 @@ class Toolbox:
             each.name: each for each in tools_of(made) if each.mode is None or each.mode == mode
         }
 
+    @property
+    def timeouts(self) -> dict[str, float]:
+        """How long calls may run, in seconds, for the tools of `@tool` that say so."""
+        return {
+            name: each.timeout_s
+            for name, each in self._functions.items()
+            if each.timeout_s is not None
+        }
+
     def list_tools(self) -> list[Tool] | Awaitable[list[Tool]]:
         """What the agent is told of each.
 

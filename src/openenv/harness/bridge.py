@@ -6,11 +6,13 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 from openenv.env.environment import Environment, HostKind
 from openenv.env.models import Observation
+from openenv.env.spec import EnvSpec
 from openenv.env.tool_models import CallToolAction, CallToolObservation, Tool
 from openenv.env.tools import ToolContext
 from openenv.harness.errors import HarnessStartupError
@@ -36,7 +38,7 @@ class HarnessMCPBridge:
         host: what it listens on.
         token: what its callers must show; a new random one by default.
         tool_timeout_s: the longest that a call of a tool may run, in seconds, unless the tool
-            says otherwise; `OPENENV_TOOL_TIMEOUT_S`, else 30, by default.
+            says otherwise, and an hour at most; `OPENENV_TOOL_TIMEOUT_S`, else 30, by default.
 
     Attributes:
         token: see above.
@@ -93,7 +95,7 @@ class HarnessMCPBridge:
         is_ready = isinstance(given, OfferedTools)
         self._tools = given if is_ready else build_bridge_server(given, {})
         app = create_app(
-            partial(_Offering, self._tools),
+            _spec_of(self._tools),
             env_name="environment",
             mode=ServerMode.PRODUCTION,
             limits=self._limits,
@@ -182,6 +184,12 @@ class _Offering(Environment[CallToolAction, CallToolObservation]):
     ) -> CallToolObservation:
         """Calls one."""
         return await self._tools.call_tool(name, arguments, context)
+
+
+def _spec_of(tools: OfferedTools) -> EnvSpec:
+    """What a server is told of them, how long each may run included."""
+    spec = EnvSpec.of(partial(_Offering, tools))
+    return replace(spec, traits=replace(spec.traits, tool_timeouts=tools.timeouts))
 
 
 def _limits(tool_timeout_s: float | None) -> Limits:

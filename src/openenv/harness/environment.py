@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import shutil
 import tempfile
@@ -32,6 +33,7 @@ from openenv.harness.offered import OfferedTools, settled
 from openenv.harness.tools import resolve_tool_conflicts
 from openenv.harness.turn import MAX_TURN_BYTES, Turn
 from openenv.protocol.errors import InvalidRequest
+from openenv.settings import server_settings
 
 logger = logging.getLogger("openenv.harness")
 
@@ -213,6 +215,14 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         mode: ToolMode = self.__dict__.get("_mode") or "simulation"
         return mode
 
+    @property
+    def _tool_timeout_s(self) -> float | None:
+        """How long a call may run that says nothing else: a session says it, else a variable."""
+        told: float | None = self.__dict__.get(
+            "_tool_timeout", server_settings().limits.tool_timeout
+        )
+        return math.inf if told is None else told
+
     def _new_turn(self, emit: Callable[[bytes], None] | None) -> Turn:
         for_trainers = self._of_mode == "simulation"
         return Turn(emit, tells_rewards=for_trainers, max_bytes=self.MAX_TURN_BYTES)
@@ -295,9 +305,12 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         tools = resolve_tool_conflicts(own, self.adapter.BUILTIN_TOOL_NAMES)
         renames = {old.name: new.name for old, new in zip(own, tools, strict=True)}
         renames = {old: new for old, new in renames.items() if old != new}
-        self._offered = offered = OfferedTools(self, renames, self._saw, mode=self._of_mode)
+        timeouts = Toolbox(self._source, self._of_mode).timeouts
+        self._offered = offered = OfferedTools(
+            self, renames, self._saw, mode=self._of_mode, timeouts=timeouts
+        )
         offered.is_turn = False
-        self._bridge = HarnessMCPBridge(offered)
+        self._bridge = HarnessMCPBridge(offered, tool_timeout_s=self._tool_timeout_s)
         return tools
 
     def _saw(self, *call: Any) -> None:

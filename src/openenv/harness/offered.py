@@ -32,6 +32,7 @@ class OfferedTools:
         renames: the name that the agent knows, by the environment's; the others stay.
         watch: told of each call, in the thread that makes it.
         mode: for whom the server is.
+        timeouts: how long calls may run, in seconds, of tools that the owner lists itself.
         farewell: called by `close`.
 
     Attributes:
@@ -46,6 +47,7 @@ class OfferedTools:
         watch: Watch | None = None,
         *,
         mode: ToolMode = "simulation",
+        timeouts: Mapping[str, float] | None = None,
         farewell: Callable[[], object] = lambda: None,
     ) -> None:
         self.is_turn = True
@@ -54,9 +56,16 @@ class OfferedTools:
         self._renames = dict(renames or {})
         self._originals = {new: old for old, new in self._renames.items()}
         self._watch = watch
+        self._timeouts = dict(timeouts or {})
         self._farewell = farewell
         self._one_at_a_time = asyncio.Lock()
         self._is_calling = False
+
+    @property
+    def timeouts(self) -> dict[str, float]:
+        """How long calls may run, in seconds, for the tools that say so."""
+        own = {**self._timeouts, **self._toolbox.timeouts}
+        return {self._renames.get(name, name): seconds for name, seconds in own.items()}
 
     async def list_tools(self) -> list[Tool]:
         """What the agent is told of each."""

@@ -78,7 +78,10 @@ class SessionBirth(Birth):
         return self._factory(spec)
 
     def _factory(self, spec: EnvSpec) -> SessionFactory:
-        return session_factory(spec, tracebacks=self.plan.tracebacks, mode=self.plan.mode)
+        plan = self.plan
+        return session_factory(
+            spec, tracebacks=plan.tracebacks, mode=plan.mode, tool_timeout=plan.tool_timeout
+        )
 
     def _make_anew(self) -> Session:
         return self.load()()

@@ -22,6 +22,7 @@ from openenv.protocol.messages import Reply, Request
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.faults import contained, ended
 from openenv.runtime.interruption import Interrupted, Interruptible
+from openenv.runtime.limits import Limits
 from openenv.runtime.session import Session
 
 logger = logging.getLogger("openenv.session")
@@ -59,7 +60,11 @@ class Host(ABC):
 
 
 def session_factory(
-    spec: EnvSpec, *, tracebacks: bool, mode: ServerMode = ServerMode.SIMULATION
+    spec: EnvSpec,
+    *,
+    tracebacks: bool,
+    mode: ServerMode = ServerMode.SIMULATION,
+    tool_timeout: float | None = Limits.tool_timeout,
 ) -> SessionFactory:
     """Builds sessions, with the typed error when the environment's constructor raises."""
 
@@ -81,7 +86,9 @@ def session_factory(
                 f"Environment factory {spec.name!r} must give an Environment, got "
                 f"{type(environment).__name__}",
             )
-        return Session(environment, spec, tracebacks=tracebacks, mode=mode)
+        return Session(
+            environment, spec, tracebacks=tracebacks, mode=mode, tool_timeout=tool_timeout
+        )
 
     return make
 

@@ -14,6 +14,7 @@ from openenv.protocol.errors import ConfigurationError, StepTimeout
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.birth import SessionBirth
 from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
+from openenv.runtime.limits import Limits
 from openenv.runtime.nursery import FORKS, Nursery
 from openenv.runtime.plan import Plan
 from openenv.runtime.process import ProcessHost
@@ -34,6 +35,7 @@ class Housing:
         environ: the environment variables of processes: no credentials.
         tracebacks: whether errors carry the author's part of the traceback.
         mode: for whom the server is.
+        tool_timeout: how long a call of a tool may run that says nothing else, in seconds.
     """
 
     kind: HostKind | None = None
@@ -41,6 +43,7 @@ class Housing:
     environ: Mapping[str, str] = field(default_factory=dict)
     tracebacks: bool = False
     mode: ServerMode = ServerMode.SIMULATION
+    tool_timeout: float | None = Limits.tool_timeout
 
 
 class Hosts:
@@ -87,10 +90,20 @@ class Hosts:
 
     def _furnish(self) -> None:
         spec, housing = self._spec, self._housing
-        self._make = session_factory(spec, tracebacks=housing.tracebacks, mode=housing.mode)
+        self._make = session_factory(
+            spec,
+            tracebacks=housing.tracebacks,
+            mode=housing.mode,
+            tool_timeout=housing.tool_timeout,
+        )
         if self.kind not in ("process", "sandbox"):
             return
-        plan = Plan.of(spec, tracebacks=housing.tracebacks, mode=housing.mode)
+        plan = Plan.of(
+            spec,
+            tracebacks=housing.tracebacks,
+            mode=housing.mode,
+            tool_timeout=housing.tool_timeout,
+        )
         if FORKS:
             from openenv.runtime.confine import shield  # of Linux alone
 

@@ -14,6 +14,7 @@ from typing import Any
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import ConfigurationError
 from openenv.protocol.wire import ServerMode
+from openenv.runtime.limits import Limits
 
 MAIN = "__openenv_main__"
 """The name under which a child runs the script of its server, to find the environment in it."""
@@ -30,18 +31,25 @@ class Plan:
         files: modules that are found under no name, for example those served by path.
         tracebacks: whether errors carry the author's part of the traceback.
         mode: for whom the server is.
+        tool_timeout: how long a call of a tool may run that says nothing else, in seconds.
     """
 
     parts: bytes
     tracebacks: bool
     mode: ServerMode = ServerMode.SIMULATION
+    tool_timeout: float | None = Limits.tool_timeout
     path: list[str] = field(default_factory=lambda: [entry or os.getcwd() for entry in sys.path])
     main: tuple[str | None, str | None] = (None, None)
     files: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, spec: EnvSpec, *, tracebacks: bool, mode: ServerMode = ServerMode.SIMULATION
+        cls,
+        spec: EnvSpec,
+        *,
+        tracebacks: bool,
+        mode: ServerMode = ServerMode.SIMULATION,
+        tool_timeout: float | None = Limits.tool_timeout,
     ) -> Plan:
         """The plan for an environment.
 
@@ -62,6 +70,7 @@ class Plan:
             pickled,
             tracebacks,
             mode,
+            tool_timeout,
             main=main,
             files={name: file for name in names if (file := _file_of(name)) is not None},
         )

@@ -34,6 +34,7 @@ from openenv.runtime.faults import (
     invalid,
     is_awaitable,
 )
+from openenv.runtime.limits import Limits
 from openenv.runtime.tooling import Tooling, has_run
 
 logger = logging.getLogger("openenv.session")
@@ -65,6 +66,7 @@ class Session:
         *,
         tracebacks: bool = False,
         mode: ServerMode = ServerMode.SIMULATION,
+        tool_timeout: float | None = Limits.tool_timeout,
     ) -> None:
         self.environment = environment
         self._traits = _traits(environment, spec)
@@ -79,6 +81,7 @@ class Session:
             self._state: State = spec.state()
             environment.__dict__["_session_state"] = self._state
         environment.__dict__["_mode"] = mode.value
+        environment.__dict__["_tool_timeout"] = tool_timeout  # of its own agent's calls, too
         self.tooling = Tooling(environment, self._traits, self._step_of(environment), mode)
 
     def serve(self, request: Request) -> Reply | Coroutine[Any, Any, Reply]:

@@ -6,6 +6,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import (
@@ -57,7 +58,8 @@ class Sessions:
         single = spec.shared or spec.traits.one_session
         capacity = 1 if single else limits.capacity
         self._slots = Slots(capacity, limits.waiting, limits.max_wait, of_workers)
-        self.hosts = Hosts(spec, housing or Housing(), limits.reset_timeout)
+        housing = replace(housing or Housing(), tool_timeout=limits.tool_timeout)
+        self.hosts = Hosts(spec, housing, limits.reset_timeout)
         self._agents_apart = agents_apart
         self._clock = clock
         self._seats: set[Seat] = set()

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from openenv import settings
 from openenv.env.environment import HostKind
 from openenv.env.models import Observation, State
-from openenv.env.spec import EnvironmentSource
+from openenv.env.spec import EnvironmentSource, EnvSpec
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig
 from openenv.runtime.limits import Limits
@@ -27,7 +27,7 @@ logger = logging.getLogger("openenv.server")
 
 
 def create_app(
-    env: EnvironmentSource,
+    env: EnvironmentSource | EnvSpec,
     action_cls: Any = None,
     observation_cls: type[Observation] | None = None,
     env_name: str | None = None,
@@ -54,7 +54,7 @@ def create_app(
 
     Args:
         env: an `Environment` class, a factory (function or `functools.partial`), or an instance,
-            which then serves one session at a time.
+            which then serves one session at a time; or the `EnvSpec` of any of these.
         action_cls: its actions' class; needed where the environment's class does not say it.
         observation_cls: likewise.
         env_name: the environment's name for people.

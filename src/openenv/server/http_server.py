@@ -45,7 +45,7 @@ class HTTPEnvServer:
 
     Args:
         env: an `Environment` class, a factory (function or `functools.partial`), or an instance,
-            which then serves one session at a time.
+            which then serves one session at a time; or the `EnvSpec` of any of these.
         action_cls: its actions' class; needed where the environment's class does not say it.
         observation_cls: likewise.
         max_concurrent_envs: sessions at once; `MAX_CONCURRENT_ENVS`, else 64, by default.
@@ -71,7 +71,7 @@ class HTTPEnvServer:
 
     def __init__(
         self,
-        env: EnvironmentSource,
+        env: EnvironmentSource | EnvSpec,
         action_cls: Any = None,
         observation_cls: type[Observation] | None = None,
         max_concurrent_envs: int | None = None,
@@ -88,7 +88,11 @@ class HTTPEnvServer:
         allow_agent_control: bool | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        self.spec = EnvSpec.of(env, action_cls, observation_cls, _specific(state_cls))
+        self.spec = (
+            env
+            if isinstance(env, EnvSpec)
+            else EnvSpec.of(env, action_cls, observation_cls, _specific(state_cls))
+        )
         _check_variables(self.spec.traits.options)
         self.env_name = env_name
         self.reset_observation_cls = reset_observation_cls
