@@ -268,6 +268,7 @@ class AskedByHand(Unasked):
     """Asks for the log alone."""
 
     def step(self, action: Try) -> Tried:
+        assert self.rubric is not None
         self.rubric(action, None)
         return super().step(action)
 

@@ -178,13 +178,16 @@ async def _score_later(
 def _traced(environment: AnyEnvironment, trace: Trace, value: object) -> object:
     if not is_observation(value):
         return value
+    observation: Any = value
     verdict = trace.verdict()
     if verdict is not None:
-        value = told(environment, value, verdict)
-    elif is_done(value):
-        _miss(environment, value)
-    reward = value.reward
-    return value if reward is None or isfinite(reward) else _unrated(environment, value, reward)
+        observation = told(environment, observation, verdict)
+    elif is_done(observation):
+        _miss(environment, observation)
+    reward = observation.reward
+    if reward is None or isfinite(reward):
+        return observation
+    return _unrated(environment, observation, reward)
 
 
 def _miss(environment: AnyEnvironment, observation: Any) -> None:
