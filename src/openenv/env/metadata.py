@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from openenv.env.docstrings import Docstring
 from openenv.protocol.wire import BaseMessage
 
 _MANIFEST = "openenv.yaml"
@@ -24,8 +25,23 @@ class EnvironmentMetadata(BaseMessage):
     documentation_url: str | None = None
 
 
+def description_of(made: type[Any] | None) -> str | None:
+    """What an environment's class says in its docstring; `None` if that is nothing of its own.
+
+    Args:
+        made: the class; `None` where that is not known.
+    """
+    for base in () if made is None else made.__mro__:
+        if base.__module__.partition(".")[0] == "openenv":
+            return None
+        said = base.__dict__.get("__doc__")
+        if said and not said.startswith(f"{base.__name__}("):  # which dataclasses say by themselves
+            return Docstring.of(base).text or None
+    return None
+
+
 def default_metadata(made: type[Any] | None, name: str) -> EnvironmentMetadata:
-    """The card of an environment that says nothing about itself: what its package says of it.
+    """The card of an environment that has no other: what its package, or else its docstring, says.
 
     Args:
         made: its class, beside which or one directory above its package's `openenv.yaml` lies;
@@ -36,7 +52,7 @@ def default_metadata(made: type[Any] | None, name: str) -> EnvironmentMetadata:
     told = _manifest(Path(getattr(module, "__file__", None) or ""))
     return EnvironmentMetadata(
         name=name,
-        description=told.get("description", f"{name} environment"),
+        description=told.get("description") or description_of(made) or f"{name} environment",
         version=told.get("version", "1.0.0"),
     )
 

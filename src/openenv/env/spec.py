@@ -14,6 +14,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from openenv._generics import filled, type_arguments
 from openenv.env.environment import Environment, HostKind, overrides
+from openenv.env.metadata import description_of
 from openenv.env.models import Observation, State
 from openenv.env.options import Options
 from openenv.env.tool_models import CallToolAction, CallToolObservation, ListToolsAction
@@ -120,6 +121,7 @@ class EnvSpec:
         traits: what the class says of itself.
         shared: `make` gives one and the same instance, which outlives its sessions.
         reset_observation: the class of what a reset gives, where calls of tools give another.
+        description: what the class's docstring says of it.
     """
 
     name: str
@@ -130,6 +132,7 @@ class EnvSpec:
     traits: Traits
     shared: bool = False
     reset_observation: type[Observation] | None = None
+    description: str | None = None
 
     @functools.cached_property
     def parse_action(self) -> Callable[[dict[str, Any]], Any]:
@@ -188,6 +191,7 @@ class EnvSpec:
             traits=traits,
             shared=shared,
             reset_observation=first,
+            description=description_of(made),
         )
 
 

@@ -16,6 +16,7 @@ from openenv.client.endpoint import UNAUTHORIZED_STATUS, Endpoint, normalised
 from openenv.client.fetching import fetched
 from openenv.client.spaces import Space
 from openenv.env.models import Action, Observation, State
+from openenv.project.tool_list import tools_at, tools_in
 from openenv.protocol.errors import ConfigurationError, ConnectFailed, Json
 from openenv.server.info import json_schema, schemas
 
@@ -37,6 +38,7 @@ class Card:
         client: the module and the class of its client, as `module:Class`.
         schemas: what crosses the wire, as JSON schemas: `action`, `observation`, `state`, and
             `reset`, the options of a reset.
+        tools: what an agent may call, each with `name`, `description` and `input_schema`.
         limits: what bounds it, by name.
         serve: the command that serves it here, and what it lacks for that.
         usage: a program, or the commands, that use it.
@@ -49,6 +51,7 @@ class Card:
     description: str | None = None
     client: str | None = None
     schemas: Json = field(default_factory=dict)
+    tools: list[Json] = field(default_factory=list)
     limits: Json = field(default_factory=dict)
     serve: str | None = None
     usage: list[str] = field(default_factory=list)
@@ -94,22 +97,33 @@ def _running(url: str) -> Card:
     card, others = _told(at, "/metadata")
     published, rest = _told(at, "/schema")
     known = {part: published[part] for part in _PARTS if isinstance(published.get(part), dict)}
+    tools = tools_at(base_url, ANSWER_S) if known else []
     return Card(
         name=str(card.get("name") or "environment"),
         source=base_url,
         version=str(card.get("version") or "") or None,
         description=str(card.get("description") or "") or None,
         schemas=known,
+        tools=tools,
         limits={k: v for k, v in health.items() if k not in ("status", "service")},
-        usage=[
-            "from openenv import GenericEnvClient",
-            "",
-            f'with GenericEnvClient(base_url="{base_url}") as env:',
-            "    result = env.reset()",
-            f"    result = env.step({_sample(known.get('action', {}))})",
-        ],
+        usage=_play(base_url, known.get("action", {}), tools),
         problems=problems + others + rest,
     )
+
+
+def _play(base_url: str, action: Json, tools: list[Json]) -> list[str]:
+    """A program that plays on a server: in steps, each of which may be a call."""
+    sample = _sample(action)
+    if tools and "tool_name" in sample:
+        arguments = _sample(tools[0]["input_schema"])
+        sample = {"type": "call_tool", "tool_name": tools[0]["name"], "arguments": arguments}
+    return [
+        "from openenv import GenericEnvClient",
+        "",
+        f'with GenericEnvClient(base_url="{base_url}") as env:',
+        "    result = env.reset()",
+        f"    result = env.step({sample})",
+    ]
 
 
 def _told(at: Endpoint, path: str) -> tuple[Json, list[str]]:
@@ -139,6 +153,7 @@ def _project(target: str, path: Path) -> Card:
     from openenv.project.target import resolve
 
     manifest = read_manifest(path) if (path / MANIFEST).is_file() else None
+    told = manifest.description if manifest else None
     app = as_app(resolve(target))
     server = getattr(getattr(app, "state", None), "openenv", None)
     if server is None:
@@ -148,14 +163,17 @@ def _project(target: str, path: Path) -> Card:
             usage=[f"openenv serve {target}"],
             problems=["it is an app of another kind: what crosses its wire is not known"],
         )
+    tools, problems = tools_in(server.spec)
     return Card(
         name=manifest.name if manifest else server.spec.name,
         source=str(path.resolve()) if path.exists() else target,
         version=manifest.version if manifest else None,
-        description=manifest.description if manifest else None,
+        description=told or server.spec.description,
         schemas=schemas(server.spec).model_dump(include=set(_PARTS)) | _reset_options(server),
+        tools=tools,
         limits={"max_sessions": server.max_concurrent_envs, "host": server.host_kind},
         usage=[f"openenv serve {target}"],
+        problems=problems,
     )
 
 
@@ -179,23 +197,25 @@ def _installed(environment: EnvironmentInfo) -> Card:
         usage = _program(environment.package, image, found, action, described["action"])
     except ImportError as error:
         problems.append(str(error))
-    options, serve = _served_here(environment)
+    server, serve = _served_here(environment)
+    tools, unlisted = tools_in(server.spec) if server else ([], [])
     return Card(
         name=environment.name,
         source=f"{environment.package_name} {environment.version}",
         version=(environment.manifest or {}).get("version", environment.version),
-        description=environment.description,
+        description=environment.description or (server.spec.description if server else None),
         client=client,
-        schemas=described | options,
+        schemas=described | _reset_options(server),
+        tools=tools,
         limits={"image": image},
         serve=serve,
         usage=usage,
-        problems=problems,
+        problems=problems + unlisted,
     )
 
 
-def _served_here(environment: EnvironmentInfo) -> tuple[Json, str]:
-    """The options of its resets, where its server's packages are here, and how it is served."""
+def _served_here(environment: EnvironmentInfo) -> tuple[Any, str]:
+    """Its server, where the packages of that are here, and how it is served."""
     from openenv.project.supervise import as_app
     from openenv.project.target import resolve
 
@@ -203,8 +223,8 @@ def _served_here(environment: EnvironmentInfo) -> tuple[Json, str]:
     try:
         app = as_app(resolve(environment.env_key))
     except ConfigurationError as error:
-        return {}, f"{command}   # not yet: {str(error).splitlines()[0]}"
-    return _reset_options(getattr(getattr(app, "state", None), "openenv", None)), command
+        return None, f"{command}   # not yet: {str(error).splitlines()[0]}"
+    return getattr(getattr(app, "state", None), "openenv", None), command
 
 
 def _reset_options(server: Any) -> Json:
@@ -251,10 +271,24 @@ def field_lines(schema: Json) -> Iterator[str]:
     for name, field_schema in _properties(schema).items():
         if name in _COMMON:
             continue
-        optional = name not in required and "default" in field_schema
-        default = f" = {field_schema['default']!r}" if optional else ""
         said = f"  {field_schema['description']}" if field_schema.get("description") else ""
-        yield f"{name}: {_type_of(field_schema)}{default}{said}"
+        yield f"{_declared(name, field_schema, required)}{said}"
+
+
+def tool_line(tool: Json) -> str:
+    """A tool in a line, as `price(item: string)  What an item costs.`."""
+    schema = tool.get("input_schema") or {}
+    required = _required(schema)
+    fields = _properties(schema).items()
+    arguments = ", ".join(_declared(name, field, required) for name, field in fields)
+    said = str(tool.get("description") or "").strip().partition("\n")[0]
+    return f"{tool.get('name')}({arguments})  {said}".rstrip()
+
+
+def _declared(name: str, schema: Json, required: list[str]) -> str:
+    optional = name not in required and "default" in schema
+    default = f" = {schema['default']!r}" if optional else ""
+    return f"{name}: {_type_of(schema)}{default}"
 
 
 def _properties(schema: Json) -> dict[str, Json]:

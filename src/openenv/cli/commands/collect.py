@@ -197,8 +197,19 @@ def _played(wanted: dict[str, Any], client: LLMClient, system_prompt: str | None
     from openenv.harness.model_collection import SYSTEM_PROMPT, ModelCollection
 
     _action_schema(wanted["base_url"])
-    prompt = SYSTEM_PROMPT if system_prompt is None else system_prompt
-    return ModelCollection(client=client, system_prompt=prompt, **wanted)
+    if system_prompt is None:
+        system_prompt = "\n\n".join([SYSTEM_PROMPT, *_description(wanted["base_url"])])
+    return ModelCollection(client=client, system_prompt=system_prompt, **wanted)
+
+
+def _description(base_url: str) -> list[str]:
+    """What the environment says of itself; nothing, if that is but its name."""
+    from openenv.settings import client_headers
+    from openenv.validation.web import Site
+
+    card = Site(base_url, headers=client_headers(None)).get("/metadata")
+    said, name = card.field("description"), card.field("name")
+    return [said] if isinstance(said, str) and said and said != f"{name} environment" else []
 
 
 def _client(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,11 +31,11 @@ def info(
 
 
 def _lines(card: Card) -> Iterator[str]:
-    from openenv.project.card import field_lines
+    from openenv.project.card import field_lines, tool_line
 
     yield f"{card.name} {card.version or ''}".rstrip() + f"  ({card.source})"
     if card.description:
-        yield f"  {card.description}"
+        yield from (f"  {line}".rstrip() for line in card.description.splitlines())
     if card.client:
         yield f"  client: {card.client}"
     for name, value in card.limits.items():
@@ -45,17 +45,21 @@ def _lines(card: Card) -> Iterator[str]:
         yield f"{part} {schema.get('title', '')}".rstrip()
         lines = list(field_lines(schema))
         yield from (f"  {line}" for line in lines or ["no fields of its own"])
-    if card.serve:
-        yield ""
-        yield "Serve it:"
-        yield f"  {card.serve}"
-    if card.usage:
-        yield ""
-        yield "Use it:"
-        yield from (f"  {line}".rstrip() for line in card.usage)
+    yield from _part("tools", map(tool_line, card.tools))
+    yield from _part("Serve it:", [card.serve] if card.serve else [])
+    yield from _part("Use it:", card.usage)
     for problem in card.problems:
         yield ""
         yield f"Problem: {problem}"
+
+
+def _part(heading: str, lines: Iterable[str]) -> Iterator[str]:
+    """Indented lines under a heading; nothing if there are none."""
+    for number, line in enumerate(lines):
+        if not number:
+            yield ""
+            yield heading
+        yield f"  {line}".rstrip()
 
 
 def _short(value: Any) -> str:

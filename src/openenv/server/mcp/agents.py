@@ -20,7 +20,7 @@ from openenv.runtime.sessions import Sessions
 from openenv.server.mcp.asking import begin
 from openenv.server.mcp.methods import NO_TOOLS, Asked, Table, ToolMethods, require_alone
 from openenv.server.mcp.revisions import WITH_SESSIONS, agreed
-from openenv.server.mcp.shapes import MCP
+from openenv.server.mcp.shapes import MAX_INSTRUCTIONS, MCP
 
 MAX_CALLS = 64
 """Requests of one session that may wait for their answers; more are refused."""
@@ -142,7 +142,7 @@ class McpMethods:
         }
 
     def welcome(self, params: Json) -> Json:
-        """The result of `initialize`.
+        """The result of `initialize`; its instructions are what the environment says of itself.
 
         Raises:
             RpcRefusal: its parameters are wrong, or no session could be of use.
@@ -151,10 +151,12 @@ class McpMethods:
         if not self._sessions.spec.traits.has_tools:
             raise RpcRefusal(JsonRpcErrorCode.INTERNAL_ERROR, NO_TOOLS)
         require_alone(self._alone)
+        about = self._sessions.spec.description
         return {
             "protocolVersion": version,
             "capabilities": CAPABILITIES,
             "serverInfo": {"name": self._name, "version": __version__},
+            **({"instructions": about[:MAX_INSTRUCTIONS]} if about else {}),
         }
 
     async def _ping(self, asked: Asked) -> Json:

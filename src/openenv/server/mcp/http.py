@@ -154,7 +154,8 @@ class McpEndpoint:
     async def _welcomed(self, request: JsonRpcRequest, session_id: str) -> Json:
         async def initialize(asked: Asked) -> Json:
             welcome = self._mcp.welcome(asked.params)
-            return welcome | instructions(await self._agents.open(session_id))
+            told = await self._agents.open(session_id)
+            return welcome | instructions(told, welcome.get("instructions"))
 
         return await respond({"initialize": initialize}, request, Asked(request.params))
 

@@ -145,17 +145,19 @@ def rewarded(told: Json) -> Json:
     return {"_meta": {"openenv": outcome}}
 
 
-def instructions(told: Json) -> Json:
+def instructions(told: Json, about: str | None) -> Json:
     """What an agent is told of an episode that has begun: its first observation, if it has one.
 
     Args:
         told: the `data` of what the reset gave.
+        about: what the environment says of itself, which comes first.
     """
     seen = {name: value for name, value in told["observation"].items() if name != "metadata"}
     text = encode(seen).decode()
     if not any(value not in _NOTHING for value in seen.values()) or len(text) > MAX_INSTRUCTIONS:
         return {}
-    return {"instructions": f"An episode has begun, and this is its first observation: {text}"}
+    begun = f"An episode has begun, and this is its first observation: {text}"
+    return {"instructions": f"{about}\n\n{begun}" if about else begun}
 
 
 def refused(error: SessionError) -> RpcRefusal:
