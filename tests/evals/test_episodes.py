@@ -17,9 +17,12 @@ from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import includes
 from inspect_ai.tool import mcp_server_http
+from inspect_ai.util import Store
 
 from blackjack_env import BlackJackAction, BlackJackEnv
 from blackjack_env.server.blackjack_environment import BlackJackEnvironment
+from openenv.client.results import StepResult
+from openenv.evals.inspect_episode import Outcome
 from openenv.evals.inspect_task import episodes
 from openenv.protocol.errors import ConfigurationError
 from tests.evals.worlds import Move, Parrot, Sums, address, doing, player, saying
@@ -197,6 +200,25 @@ def test_an_episode_without_a_reward_has_no_score(
 ) -> None:
     assert math.isnan(reward(medley[name]).value)
     assert reward(medley[name]).explanation == f"unscored: {why}"
+
+
+@pytest.mark.parametrize(
+    ("result", "why"),
+    [
+        (StepResult({"metadata": {"reward_error": {"message": "no judge"}}}), "no judge"),
+        (StepResult({}, metadata={"reward_error": "no judge"}), "no judge"),
+        (StepResult({}, math.nan), "the environment's own reward is nan"),
+    ],
+)
+def test_a_reward_that_could_not_be_computed_is_none_wherever_it_is_told(
+    result: StepResult[Any], why: str
+) -> None:
+    outcome = Outcome(store=Store())
+    outcome.add(StepResult({}, 1.0))
+    outcome.add(result)
+    outcome.add(StepResult({}, 2.0))
+    assert outcome.rewards == [1.0, None, 2.0]
+    assert outcome.reward_error == why
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from openenv.client.effects import Effect
 from openenv.client.mcp_client import MCPClientBase
 from openenv.client.pending import Pending
 from openenv.client.tool_results import tool_observation
+from openenv.env.tool_content import plain_result
 from openenv.env.tool_models import CallToolAction, CallToolObservation, Tool, ToolErrorType
 from openenv.protocol.errors import ConfigurationError, Json, OpenEnvError, ProtocolError
 
@@ -139,23 +140,10 @@ def result_of(called: CallToolObservation) -> Any:
     """
     if called.error is not None:
         raise ToolCallFailed(called.tool_name, called.error.message, called.error.error_type)
-    result = called.result
-    if not isinstance(result, dict) or "content" not in result:
-        return result
-    if result.get("is_error") or result.get("isError"):
-        reason = str(_said(result["content"]))
-        raise ToolCallFailed(called.tool_name, reason, ToolErrorType.EXECUTION_ERROR)
-    structured = result.get("structured_content", result.get("structuredContent"))
-    data = result.get("data", structured)
-    return _said(result["content"]) if data is None and structured is None else data
-
-
-def _said(content: Any) -> Any:
-    """The text of content that is one text; else its blocks, `None` if there are none."""
-    match content:
-        case [{"type": "text", "text": text}]:
-            return text
-    return content or None
+    value, error = plain_result(called.result)
+    if error is not None:
+        raise ToolCallFailed(called.tool_name, error, ToolErrorType.EXECUTION_ERROR)
+    return value
 
 
 def _called(payload: Json) -> CallToolObservation:

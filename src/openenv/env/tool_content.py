@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import is_dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 from pydantic_core import from_json
@@ -50,6 +50,48 @@ def rendered(value: object) -> dict[str, Any]:
         "data": plain,
         "is_error": False,
     }
+
+
+class PlainResult(NamedTuple):
+    """What a tool's result comes down to.
+
+    Attributes:
+        value: plain data; `None` where there is none, or the tool failed.
+        error: why the tool failed, in its own words; `None` if it did not.
+    """
+
+    value: Any
+    error: str | None = None
+
+
+def plain_result(result: Any) -> PlainResult:
+    """What a tool's result on the wire comes down to: `rendered`, or as MCP's servers say it.
+
+    That is its data, else its structured content, else its text, else its blocks of content. What
+    is no result on the wire is plain itself.
+    """
+    if not isinstance(result, dict) or "content" not in result:
+        return PlainResult(result)
+    said = _said(result["content"])
+    if result.get("is_error") or result.get("isError"):
+        why = said if isinstance(said, str) else encode(said).decode()
+        return PlainResult(None, why if said else "it did not say why")
+    data = result.get("data")
+    structured = result.get("structured_content", result.get("structuredContent"))
+    if data is not None or structured == {"result": None}:
+        return PlainResult(data)
+    return PlainResult(said if structured is None else structured)
+
+
+def _said(content: Any) -> Any:
+    """The text of content that is nothing else; else its blocks, `None` if there are none."""
+    blocks = content if isinstance(content, list) else []
+    texts = [each["text"] for each in blocks if isinstance(each, dict) and _is_text(each)]
+    return "\n".join(texts) if texts and len(texts) == len(blocks) else content or None
+
+
+def _is_text(block: Block) -> bool:
+    return block.get("type") == "text" and isinstance(block.get("text"), str)
 
 
 def text_block(text: str) -> Block:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import math
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
@@ -12,21 +10,26 @@ from inspect_ai.tool import Tool, ToolDef, ToolError
 from inspect_ai.util import StoreModel
 from pydantic import Field
 
-from openenv.client.fetching import fetched
 from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
+from openenv.env.tool_content import plain_result
+from openenv.env.tool_models import Tool as Described
 from openenv.evals.inspect_schema import tool_params
 from openenv.evals.models import EvalFailed
-from openenv.protocol.errors import ConfigurationError, InvalidRequest, Json, OpenEnvError
+from openenv.harness.acting import action_tool, seen
+from openenv.harness.calls import as_text
+from openenv.harness.client_session import reward_error
+from openenv.harness.tool_session import listed
+from openenv.protocol.errors import (
+    ConfigurationError,
+    InvalidRequest,
+    Json,
+    OpenEnvError,
+    ProtocolError,
+)
 
 Moves = Literal["auto", "tools", "actions"]
 """How an agent moves: by the environment's tools, by its actions, or whichever there are."""
-
-ACT = "act"
-"""The tool that takes an action; the environments' own names `step` and `reset` are no tools."""
-
-_BESIDE = {"metadata", "reward", "done", "truncated"}
-"""Of an observation, what is the trainer's to see."""
 
 
 class Outcome(StoreModel):
@@ -46,11 +49,10 @@ class Outcome(StoreModel):
 
     def add(self, result: StepResult[Any]) -> None:
         """Takes a step down."""
-        reward, wrong = result.reward, (result.metadata or {}).get("reward_error")
-        if wrong is None and reward is not None and not math.isfinite(reward):
-            wrong = f"the reward of step {len(self.rewards) + 1} is {reward}"
-        self.rewards = [*self.rewards, None if wrong else reward]
-        self.reward_error = self.reward_error or (str(wrong) if wrong else None)
+        failure = reward_error(result)
+        self.rewards = [*self.rewards, None if failure else result.reward]
+        if failure and self.reward_error is None:
+            self.reward_error = str(failure.get("message") or failure)
         self.done, self.truncated = result.done, result.truncated
 
 
@@ -72,47 +74,39 @@ class Episode:
         Raises:
             ConfigurationError: they are to be tools, and the environment has none.
         """
-        listed = [] if moves == "actions" else await self._listed()
-        if moves == "tools" and not listed:
+        found = [] if moves == "actions" else await self._listed()
+        if moves == "tools" and not found:
             raise ConfigurationError("the environment has no tools: give moves='actions'")
-        found = [
-            self._tool(tool["name"], tool.get("description") or tool["name"], tool["input_schema"])
-            for tool in listed
-        ]
-        return found or [await self._act()]
+        return [self._tool(tool) for tool in found] or [await self._act()]
 
-    async def _listed(self) -> list[Json]:
+    async def _listed(self) -> list[Described]:
         try:
-            told = await self._client.step({"type": "list_tools"})
+            return listed(await self._client.step({"type": "list_tools"}))
         except InvalidRequest:  # there is no such action: it knows nothing of tools
             return []
-        tools = told.observation.get("tools")
-        if not isinstance(tools, list):
+        except ProtocolError as error:
             raise ConfigurationError(
                 "give moves='actions': the environment took the question for its tools as an action"
-            )
-        return tools
+            ) from error
 
-    def _tool(self, name: str, description: str, schema: Json) -> Tool:
+    def _tool(self, tool: Described) -> Tool:
         async def call(**kwargs: Any) -> str:
-            action = {"type": "call_tool", "tool_name": name, "arguments": kwargs}
+            action = {"type": "call_tool", "tool_name": tool.name, "arguments": kwargs}
             observation = (await self._step(action)).observation
+            value, wrong = plain_result(observation.get("result"))
             if error := observation.get("error"):
-                raise ToolError(str(error.get("message") or error))
-            return _told(observation.get("result"))
+                wrong = str(error.get("message") or error)
+            if wrong is not None:
+                raise ToolError(wrong)
+            return as_text(value)
 
-        return _as_tool(call, name, description, schema)
+        return _as_tool(call, tool)
 
     async def _act(self) -> Tool:
-        published = await asyncio.to_thread(fetched, self._client._endpoint, "/schema")
-        schema = published["action"]
-        fields = {name: each for name, each in schema["properties"].items() if name != "metadata"}
-
         async def act(**kwargs: Any) -> str:
-            return seen((await self._step(kwargs)).observation)
+            return as_text(seen((await self._step(kwargs)).observation))
 
-        description = schema.get("description") or "Takes one action in the environment."
-        return _as_tool(act, ACT, description, {**schema, "properties": fields})
+        return _as_tool(act, await asyncio.to_thread(action_tool, self._client._endpoint))
 
     async def _step(self, action: Json) -> StepResult[Json]:
         """Takes a step down, or tells the model why there was none."""
@@ -129,30 +123,8 @@ class Episode:
         return result
 
 
-def _as_tool(
-    function: Callable[..., Awaitable[str]], name: str, description: str, schema: Json
-) -> Tool:
+def _as_tool(function: Callable[..., Awaitable[str]], tool: Described) -> Tool:
     """A tool of Inspect's; one at a time, as a session takes them."""
-    return ToolDef(function, name, description, tool_params(schema), parallel=False).as_tool()
-
-
-def seen(observation: Json) -> str:
-    """An observation for a model: its `text`, where it has one, else its fields as JSON."""
-    text = observation.get("text")
-    if isinstance(text, str) and text:
-        return text
-    return _json({name: value for name, value in observation.items() if name not in _BESIDE})
-
-
-def _told(result: Any) -> str:
-    """What a tool gave, for a model: MCP's text blocks as they are, all else as JSON."""
-    blocks = result.get("content") if isinstance(result, dict) else None
-    if isinstance(blocks, list) and all(isinstance(block, dict) for block in blocks):
-        return "\n".join(
-            str(block["text"]) if block.get("type") == "text" else _json(block) for block in blocks
-        )
-    return result if isinstance(result, str) else _json(result)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    parameters = tool_params(tool.input_schema)
+    description = tool.description or tool.name
+    return ToolDef(function, tool.name, description, parameters, parallel=False).as_tool()

@@ -17,7 +17,9 @@ from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, std
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from openenv.client.generic import GenericEnvClient
-from openenv.evals.inspect_episode import Episode, Moves, Outcome, seen
+from openenv.evals.inspect_episode import Episode, Moves, Outcome
+from openenv.harness.acting import seen
+from openenv.harness.calls import as_text
 from openenv.protocol.errors import ConfigurationError
 
 PROMPT = (
@@ -91,7 +93,7 @@ def play(
             outcome.done, outcome.truncated = first.done, first.truncated
             episode = Episode(client, outcome)
             state.tools = await episode.tools(moves)
-            state.user_prompt.text += f"\n\n{seen(first.observation)}"
+            state.user_prompt.text += f"\n\n{as_text(seen(first.observation))}"
             for _ in range(max_turns):
                 if outcome.done or not await _turn(state):
                     break

@@ -86,7 +86,12 @@ def text_of(result: ToolResult) -> str:
     """What the model reads of a result."""
     if result.error is not None:
         return to_text({"error": result.error})
-    return result.data if isinstance(result.data, str) else to_text(result.data)
+    return as_text(result.data)
+
+
+def as_text(value: Any) -> str:
+    """A text as it is, any other value as JSON."""
+    return value if isinstance(value, str) else to_text(value)
 
 
 def to_text(value: Any) -> str:

@@ -6,22 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from openenv.client.fetching import fetched
 from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
 from openenv.env.tool_models import Tool
-from openenv.harness.calls import to_text
+from openenv.harness.acting import action_tool, seen
+from openenv.harness.calls import as_text
 from openenv.harness.client_session import ClientSession, RewardOf
 from openenv.harness.results import Message, ToolResult
 from openenv.harness.sessions import ResourceSessionFactory
 from openenv.harness.step_session import StepEnvSessionAdapter
 from openenv.harness.tool_session import ToolSessionAdapter
 from openenv.protocol.errors import InvalidRequest, Json, ProtocolError
-
-ACT = "act"
-"""The tool that takes an action; `step` is the trainer's."""
-_BESIDE = frozenset({"metadata", "reward", "done", "truncated"})
-"""Of an observation, what is the trainer's to see."""
 
 
 class ServedSessions(ResourceSessionFactory[ClientSession]):
@@ -72,19 +67,19 @@ class ServedSessions(ResourceSessionFactory[ClientSession]):
             session = _by_tools(client, common)
             if session is not None:
                 return session
-            self._action = _action(client)
+            self._action = action_tool(client._endpoint)
         tools = [self._action]
         return _ActionSession(client, tool_specs=tools, action_builder=_as_action, **common)
 
 
 class _ActionSession(StepEnvSessionAdapter):
-    """A session whose model sees the observations as they are."""
+    """A session whose model sees the observations, and nothing beside them."""
 
     def _plain_result(
         self, name: str, arguments: Json, result: StepResult[Any], state: Any
     ) -> ToolResult:
         plain = super()._plain_result(name, arguments, result, state)
-        return replace(plain, data=_seen(result.observation))
+        return replace(plain, data=seen(result.observation))
 
 
 def _by_tools(client: GenericEnvClient, options: dict[str, Any]) -> ToolSessionAdapter | None:
@@ -99,33 +94,13 @@ def _by_tools(client: GenericEnvClient, options: dict[str, Any]) -> ToolSessionA
     return None
 
 
-def _action(client: GenericEnvClient) -> Tool:
-    """A tool that takes a server's actions."""
-    schema = fetched(client._endpoint, "/schema").get("action")
-    if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict):
-        raise ProtocolError(
-            f"{client.base_url}/schema does not tell which fields an action has, so no model can "
-            "take one; make sessions of your own, by StepEnvSessionAdapter"
-        )
-    fields = {name: field for name, field in schema["properties"].items() if name != "metadata"}
-    described = schema.get("description") or "Takes one action in the environment."
-    return Tool(name=ACT, description=described, input_schema={**schema, "properties": fields})
-
-
 def _as_action(name: str, arguments: Json) -> Json:
     return arguments
 
 
 def _introduction(first: StepResult[Any], task: Any) -> list[Message]:
-    begun = to_text(_seen(first.observation))
+    begun = as_text(seen(first.observation))
     if isinstance(task, list):
         return [*task, {"role": "user", "content": begun}]
-    parts = [] if task is None else [task if isinstance(task, str) else to_text(task)]
+    parts = [] if task is None else [as_text(task)]
     return [{"role": "user", "content": "\n\n".join([*parts, begun])}]
-
-
-def _seen(observation: Any) -> Any:
-    """An observation as the model sees it."""
-    if not isinstance(observation, dict):
-        return observation
-    return {name: value for name, value in observation.items() if name not in _BESIDE}

@@ -7,8 +7,9 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from openenv.client.results import StepResult
+from openenv.env.tool_content import plain_result
 from openenv.env.tool_models import RESERVED_TOOL_NAMES, CallToolAction, ListToolsAction, Tool
-from openenv.harness.calls import to_text
+from openenv.harness.calls import as_text
 from openenv.harness.client_session import ClientSession, MessagesBuilder, RewardOf, VerifyBuilder
 from openenv.harness.results import Message, ToolResult
 from openenv.protocol.errors import Json, ProtocolError
@@ -54,7 +55,7 @@ class ToolSessionAdapter(ClientSession):
         super().__init__(client, verify_builder, reward)
         try:
             first = self._begin(seed, episode_id, reset_kwargs)
-            self._tools = _listed(self._client.step(ListToolsAction()))
+            self._tools = listed(self._client.step(ListToolsAction()))
             self._messages = (initial_messages_builder or _as_conversation)(first, task)
         except BaseException:
             self.close()
@@ -76,13 +77,11 @@ class ToolSessionAdapter(ClientSession):
         """
         result = self._act(CallToolAction(tool_name=name, arguments=arguments))
         called = _fields(result.observation)
+        data, wrong = plain_result(called.get("result"))
         error = called.get("error")
-        return ToolResult(
-            data=_told(called.get("result")),
-            done=result.done,
-            metadata=self._score.as_metadata(),
-            error=None if error is None else str(_fields(error).get("message") or error),
-        )
+        if error is not None:
+            wrong = str(_fields(error).get("message") or error)
+        return ToolResult(data, result.done, self._score.as_metadata(), wrong)
 
 
 def _as_conversation(first: StepResult[Any], task: Any) -> list[Message]:
@@ -90,10 +89,15 @@ def _as_conversation(first: StepResult[Any], task: Any) -> list[Message]:
         return []
     if isinstance(task, list):
         return list(task)
-    return [{"role": "user", "content": task if isinstance(task, str) else to_text(task)}]
+    return [{"role": "user", "content": as_text(task)}]
 
 
-def _listed(result: StepResult[Any]) -> list[Tool]:
+def listed(result: StepResult[Any]) -> list[Tool]:
+    """The tools that a server has listed, but for those that would control the episode.
+
+    Raises:
+        ProtocolError: it answered with something else.
+    """
     try:
         tools = [
             _TOOL.validate_python(_fields(tool)) for tool in _fields(result.observation)["tools"]
@@ -103,12 +107,6 @@ def _listed(result: StepResult[Any]) -> list[Tool]:
             f"the server answered list_tools with something else: {error}"
         ) from error
     return [tool for tool in tools if tool.name not in RESERVED_TOOL_NAMES]
-
-
-def _told(value: Any) -> Any:
-    """What the model is told of a tool's result: its value, or its content if it has no other."""
-    fields = _fields(value) if value is not None else {}
-    return fields.get("data", fields.get("content", value))
 
 
 def _fields(value: Any) -> Json:

@@ -7,7 +7,8 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from openenv.env.tool_models import CallToolObservation
+from openenv.env.tool_content import plain_result
+from openenv.env.tool_models import CallToolObservation, ToolError, ToolErrorType
 from openenv.harness.adapter import response_of
 from openenv.harness.errors import (
     HarnessError,
@@ -152,10 +153,12 @@ def _called(name: str, arguments: Json, observation: CallToolObservation | None)
     if observation is None:
         data["arguments"] = _short(arguments)
         return HarnessEvent(type=HarnessEventType.TOOL_CALL, data=data)
-    result = observation.result
-    is_ours = isinstance(result, dict) and "data" in result
-    data["result"] = _short(result["data"] if is_ours else result)
-    data["error"] = None if observation.error is None else observation.error.model_dump(mode="json")
+    value, wrong = plain_result(observation.result)
+    error = observation.error
+    if error is None and wrong is not None:
+        error = ToolError(error_type=ToolErrorType.EXECUTION_ERROR, message=wrong)
+    data["result"] = _short(value)
+    data["error"] = None if error is None else error.model_dump(mode="json")
     data |= {"reward": observation.reward, "done": observation.done}
     return HarnessEvent(type=HarnessEventType.TOOL_RESULT, data=data)
 

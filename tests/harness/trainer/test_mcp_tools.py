@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from fastmcp import FastMCP
 
-from openenv import Action, Observation
+from openenv import Action, Environment, Observation
 from openenv.client.generic import GenericEnvClient
 from openenv.core.mcp_client import MCPToolClient
 from openenv.env.mcp_environment import MCPEnvironment
+from openenv.env.tool_models import CallToolObservation, Tool
 from openenv.harness import MCPHarnessAdapter, SessionMCPBridge, ToolSessionAdapter
 from tests.harness.trainer.worlds import Script, answers
 from tests.serving import Served, serving
@@ -38,6 +39,39 @@ class Calculator(MCPEnvironment[Action, Observation]):
 
     def _step_impl(self, action: Any, timeout_s: float | None = None, **options: Any) -> Any:
         return Observation()
+
+
+TEXT, PICTURE = {"type": "text", "text": "hello"}, {"type": "image", "data": "aaaa"}
+
+
+class Foreign(Environment[Action, Observation]):
+    """Its tools answer as those of MCP's servers, without data."""
+
+    def reset(self, seed: int | None = None, **options: Any) -> Observation:
+        return Observation()
+
+    def step(self, action: Action) -> Observation:
+        return Observation()
+
+    def list_tools(self) -> list[Tool]:
+        return [Tool(name=name, description="", input_schema={}) for name in ("text", "picture")]
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> CallToolObservation:
+        content = [TEXT] if name == "text" else [PICTURE]
+        result = {"content": content, "structured_content": None, "data": None, "meta": None}
+        result["is_error"] = bool(arguments)
+        return CallToolObservation(tool_name=name, result=result)
+
+
+def test_a_model_is_told_what_a_tool_says_that_has_no_data() -> None:
+    with serving(Foreign) as served:
+        client = GenericEnvClient(base_url=f"http://127.0.0.1:{served.port}")
+        session = ToolSessionAdapter(client)
+        assert session.call_tool("text", {}).data == "hello"
+        assert session.call_tool("picture", {}).data == [PICTURE]
+        failed = session.call_tool("text", {"fail": True})
+        assert (failed.data, failed.error) == (None, "hello")
+        session.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,15 +2,19 @@
 
 import json
 import pickle
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
 
 from openenv import Action, Environment, Observation
+from openenv.client.generic import GenericEnvClient
 from openenv.harness import HarnessRunLimits, MCPHarnessAdapter, RewardInvalid, ServedSessions
+from openenv.harness.acting import action_tool, seen
 from openenv.harness.rewards import resolve_env_reward
-from openenv.protocol.errors import ConfigurationError, ConnectFailed, InvalidRequest
+from openenv.protocol.errors import ConfigurationError, ConnectFailed, InvalidRequest, ProtocolError
 from tests.harness.trainer.worlds import Script, answers, guesses
 from tests.serving import Served, serving
 
@@ -106,6 +110,36 @@ def test_an_environments_own_tools_go_first(url: str) -> None:
     rollout = ADAPTER.run_white_box(guesses(1, 3), session)
     assert resolve_env_reward(rollout, session.verify(rollout.messages)) == 1.0
     session.close()
+
+
+def test_a_model_reads_what_is_written_for_it_and_never_the_reward() -> None:
+    told = {"text": "you hard 17", "reward": 1.0, "done": False, "metadata": {"a": 1}}
+    assert seen(told) == "you hard 17"
+    assert seen({**told, "text": ""}) == {"text": ""}
+    assert seen({**told, "text": 5, "cards": [1]}) == {"text": 5, "cards": [1]}
+
+
+class Unpublished(BaseHTTPRequestHandler):
+    """A server that does not tell what its actions are."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"observation": {}}')
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_server_that_does_not_tell_what_an_action_is() -> None:
+    with HTTPServer(("127.0.0.1", 0), Unpublished) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        client = GenericEnvClient(base_url=f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(ProtocolError, match="which fields an action has"):
+            action_tool(client._endpoint)
+        server.shutdown()
+        thread.join()
 
 
 def test_what_cannot_begin_is_told(sum_url: str) -> None:
