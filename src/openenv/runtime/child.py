@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from threading import Lock
 from typing import BinaryIO
 
@@ -88,18 +87,18 @@ def _serve(session: Session, line: int, requests: BinaryIO, replies: BinaryIO) -
         if question == CARD_QUESTION:
             reply = card_reply(session.environment)
         else:
-            request = decode_question(question, tell)
-            with ear if request.op == "call_tool" else nullcontext():
-                reply = _answer(session, request, calls)
+            reply = _answer(session, decode_question(question, tell), calls, ear)
         with telling:
             write_reply(replies, reply)
     calls.settle(session.close())
     calls.close()
 
 
-def _answer(session: Session, request: Request, calls: BlockingCalls) -> Reply:
-    try:
+def _answer(session: Session, request: Request, calls: BlockingCalls, ear: Ear) -> Reply:
+    if request.op != "call_tool":
         return calls.settle(session.serve(request))
+    try:
+        return ear.during(lambda: calls.settle(session.serve(request)))
     except (Interrupted, asyncio.CancelledError):
         return error_reply(EnvironmentFailed("the call was given up"))
 

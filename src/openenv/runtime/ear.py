@@ -8,11 +8,13 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import FrameType
+from typing import TypeVar
 
 from openenv.runtime.interruption import Interrupted
 from openenv.runtime.pipe import INTERRUPT, sized
 
+ResultT = TypeVar("ResultT")
 SIGNAL = signal.SIGUSR2
 """Wakes the main thread from whatever it waits in."""
 
@@ -28,32 +30,43 @@ class Ear:
     def __init__(self, line: int, cancel: Callable[[], bool]) -> None:
         self._line = line
         self._cancel = cancel
-        self._listening = False
+        self._may_strike = False
+        self._came_early = False
         self._main = threading.get_ident()
         signal.signal(SIGNAL, self._heard)
 
-    def __enter__(self) -> None:
-        """Begins to listen."""
-        self._over, self._end = os.pipe()
-        self._thread = threading.Thread(target=self._listen, name="openenv-ear", daemon=True)
-        self._listening = True
-        self._thread.start()
+    def during(self, call: Callable[[], ResultT]) -> ResultT:
+        """Makes a call that ends when the word comes.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Ends listening."""
-        self._listening = False
-        os.close(self._end)
-        self._thread.join()
-        os.close(self._over)
+        Raises:
+            Interrupted: the word came. Nothing comes after that, or after the call's own end.
+        """
+        self._came_early = False
+        over, end = os.pipe()
+        listener = threading.Thread(
+            target=self._listen, args=(over,), name="openenv-ear", daemon=True
+        )
+        try:
+            listener.start()
+            try:
+                self._may_strike = True
+                if self._came_early:
+                    raise Interrupted
+                return call()
+            finally:
+                self._may_strike = False
+        finally:
+            os.close(end)
+            if listener.ident is not None:
+                listener.join()
+            os.close(over)
 
-    def _listen(self) -> None:
-        heard, _, _ = select.select([self._line, self._over], [], [])
-        if self._over not in heard and self._peek() == sized(INTERRUPT):
+    def _listen(self, over: int) -> None:
+        waiting = select.poll()  # which takes any descriptor
+        waiting.register(self._line, select.POLLIN)
+        waiting.register(over, select.POLLIN | select.POLLHUP)
+        heard = [descriptor for descriptor, _ in waiting.poll()]
+        if over not in heard and self._peek() == sized(INTERRUPT):
             signal.pthread_kill(self._main, SIGNAL)
 
     def _peek(self) -> bytes:
@@ -64,6 +77,9 @@ class Ear:
             line.detach()
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
-        if self._listening and not self._cancel():
-            self._listening = False
+        """In the main thread, between two of its instructions."""
+        if not self._may_strike:
+            self._came_early = True
+        elif not self._cancel():
+            self._may_strike = False
             raise Interrupted
