@@ -188,3 +188,18 @@ def test_variables_say_it_too() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["default", "run-1"])
+def test_an_agent_reaches_no_session_that_a_trainer_named(divided: Served, name: str) -> None:
+    trainer = {**CONTROL, **({} if name == "default" else {"X-Session-ID": name})}
+    assert divided.http("POST", "/reset", {}, trainer).status == 200
+    close = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/close"}
+    for request in (
+        {**close, "params": {"session_id": name}},
+        {**CALL, "params": {"name": "increment", "arguments": {}, "session_id": name}},
+    ):
+        told = divided.http("POST", "/mcp", request, AGENT).json()
+        assert told["error"]["code"] == -32602, told
+    state = divided.http("GET", "/state", None, trainer)
+    assert (state.status, state.json()["step_count"]) == (200, 0)

@@ -79,6 +79,7 @@ class Seat:
         ends_with_socket: it ends when the socket that is attached leaves.
         listener: whom to tell when the server ends it.
         was_reset: somebody has asked for a reset.
+        is_named: a trainer chose its name, which others could guess.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Seat:
         self.joinable = not attached
         self.ends_with_socket = False
         self.was_reset = False
+        self.is_named = False
         self.listener: Callable[[SessionError], None] | None = None
         self._host = host
         self._limits = limits

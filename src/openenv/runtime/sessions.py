@@ -112,11 +112,13 @@ class Sessions:
     def held(self, session_id: str) -> Seat:
         """An open session by its id, whoever holds it.
 
+        Where agents are kept apart, not one whose id a trainer chose: an agent could guess it.
+
         Raises:
             SessionNotFoundError: there is none.
         """
         seat = self._by_id.get(session_id)
-        if seat is None or not seat.is_open:
+        if seat is None or not seat.is_open or (self.agents_apart and seat.is_named):
             raise SessionNotFoundError(session_id)
         return seat
 
@@ -130,12 +132,18 @@ class Sessions:
         return Joined(self.held(session_id), self.limits.idle_timeout, self._reaper.watch)
 
     async def open(
-        self, session_id: str | None = None, *, wait_s: float = 0.0, attached: bool = False
+        self,
+        session_id: str | None = None,
+        *,
+        wait_s: float = 0.0,
+        attached: bool = False,
+        is_named: bool = False,
     ) -> Seat:
         """Opens a session.
 
         Args:
             session_id: its name; a new one by default.
+            is_named: a trainer chose the name.
             wait_s: how long to queue for a slot, at most `limits.max_wait`.
             attached: a socket holds it.
 
@@ -161,6 +169,7 @@ class Sessions:
             attached=attached,
             on_end=self._release,
         )
+        seat.is_named = is_named
         self._seats.add(seat)
         self._by_id[seat.session_id] = seat
         await seat.start()

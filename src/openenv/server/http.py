@@ -130,7 +130,7 @@ class HttpEpisodes:
             return self._sessions.find(name)
         except SessionNotFoundError:
             if make:
-                return await self._sessions.open(name)
+                return await self._sessions.open(name, is_named=True)
             if session_id is None:
                 raise ResetRequired("no episode has begun here; POST /reset first") from None
             raise
