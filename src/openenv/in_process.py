@@ -13,8 +13,9 @@ from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import InvalidRequest, ModeError
 from openenv.protocol.messages import Reply, Request, error_reply, parse_request
 from openenv.protocol.wire import ServerMode
-from openenv.runtime.host import BlockingCalls, session_factory
+from openenv.runtime.host import session_factory
 from openenv.runtime.session import Session
+from openenv.runtime.worker import BlockingCalls
 
 ActT = TypeVar("ActT", bound=Action)
 ObsT = TypeVar("ObsT", bound=Observation)

@@ -207,6 +207,32 @@ def test_the_servers_limit_holds_for_the_agents_calls(kind: Any) -> None:
     assert "timed out after 0.3 s" in told
 
 
+class Busy:
+    """A tool that works without end, and one that shows whether it still does."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+
+    @tool(timeout_s=0.2)
+    def spin(self) -> None:
+        """Spins."""
+        while True:
+            self.rounds += 1
+
+    @tool
+    def count(self) -> int:
+        """Counts."""
+        return self.rounds
+
+
+def test_what_blocks_is_interrupted_when_its_time_is_over() -> None:
+    with bridged(Busy()) as bridge:
+        for _ in range(3):
+            assert "timed out" in json.dumps(call(bridge, "spin"))
+        counts = [call(bridge, "count")["result"]["data"] for _ in range(2)]
+    assert counts[0] == counts[1]
+
+
 def test_the_tools_of_a_fastmcp_server() -> None:
     fastmcp = pytest.importorskip("fastmcp")
     server = fastmcp.FastMCP("kit")

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from openenv.env.code_mode import CodeMode
 from openenv.env.environment import ActT, Environment, HostKind, ObsT, StateT
 from openenv.env.models import Observation
-from openenv.env.own_loop import OwnLoop, in_thread
+from openenv.env.own_loop import OwnLoop
+from openenv.env.own_threads import OwnThreads
 from openenv.env.tool_content import rendered
 from openenv.env.tool_functions import tool_functions
 from openenv.env.tool_models import (
@@ -77,6 +78,7 @@ class MCPEnvironment(Environment[ActT, ObsT, StateT]):
         self.mcp_client: Any = Client(mcp_server)
         self._of_modes: dict[tuple[str, str], tuple[FunctionTool, Callable[..., Any]]] = {}
         self._loop = OwnLoop(f"openenv-{type(self).__name__}")
+        self._threads = OwnThreads()
         self._code = CodeMode()
         self._served: FastMCPTools | None = None
 
@@ -188,7 +190,7 @@ class MCPEnvironment(Environment[ActT, ObsT, StateT]):
         bound = described.bind(SimpleNamespace(**{name: function}), arguments, relayed)
         if described.is_async:
             return await self._loop.awaited(bound())
-        return await in_thread(bound)
+        return await self._threads(bound)
 
     @property
     def supports_code_mode(self) -> bool:
@@ -260,7 +262,7 @@ class MCPEnvironment(Environment[ActT, ObsT, StateT]):
         self, action: CallToolAction, timeout_s: float | None = None
     ) -> CallToolObservation:
         limit = timeout_s or (MCP_TOOL_CALL_TIMEOUT if self._mode is None else None)
-        box = Toolbox(self, self._mode or "simulation", in_thread)
+        box = Toolbox(self, self._mode or "simulation", self._threads)
         called = box.call_tool(action.tool_name, action.arguments)
         if isinstance(called, CallToolObservation):
             return called

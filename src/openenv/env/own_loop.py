@@ -125,25 +125,3 @@ async def _end(farewell: Callable[[], Coroutine[Any, Any, None]] | None) -> None
         task.cancel()
     if left:
         await asyncio.wait(left, timeout=PATIENCE_S / 4)
-
-
-async def in_thread(call: Callable[[], ResultT]) -> ResultT:
-    """What a blocking call gives, made in a thread of its own.
-
-    A call that never returns keeps that thread and nothing else: not even Python's end.
-    """
-    future: Future[ResultT] = Future()
-
-    def work() -> None:
-        try:
-            result = call()
-        except BaseException as error:  # noqa: BLE001  # handed to whoever waits
-            if not future.cancelled():
-                future.set_exception(error)
-        else:
-            if not future.cancelled():
-                future.set_result(result)
-
-    future.set_running_or_notify_cancel()
-    threading.Thread(target=work, name="openenv-tool", daemon=True).start()
-    return await asyncio.wrap_future(future)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from openenv.env.tool_models import CallToolObservation, Tool, ToolErrorType
 from openenv.env.toolbox import Toolbox
 from openenv.env.tools import ToolContext, ToolFailure, ToolMode
-from openenv.runtime.host import Worker
+from openenv.runtime.worker import ToolThread
 
 Json = dict[str, Any]
 LOOK_S = 0.005
@@ -25,7 +25,8 @@ class OfferedTools:
     Calls that come outside of a turn are refused: what an agent does belongs to a turn of its
     episode, or nobody would know of it.
 
-    What blocks in a tool does so in a thread of its own, until `close`.
+    What blocks in a tool does so in a thread of its own, until `close`; it is interrupted where
+    its caller gives up.
 
     Args:
         owner: whose tools they are, an `Environment` or any object with tools.
@@ -51,7 +52,7 @@ class OfferedTools:
         farewell: Callable[[], object] = lambda: None,
     ) -> None:
         self.is_turn = True
-        self.offload = OneThread()
+        self.offload = ToolThread("openenv-harness-tools")
         self._toolbox = Toolbox(owner, mode, self.offload)
         self._renames = dict(renames or {})
         self._originals = {new: old for old, new in self._renames.items()}
@@ -131,22 +132,3 @@ class OfferedTools:
 async def settled(value: Any) -> Any:
     """A value, awaited if it has to be."""
     return await value if inspect.isawaitable(value) else value
-
-
-class OneThread:
-    """Makes blocking calls in a thread of its own, in turn; begins with the first."""
-
-    def __init__(self) -> None:
-        self._worker: Worker | None = None
-
-    def __call__(self, call: Callable[[], Any]) -> Awaitable[Any]:
-        """What a call gives. Who gives up waiting does not stop it."""
-        if self._worker is None:
-            self._worker = Worker("openenv-harness-tools")
-        return asyncio.shield(self._worker.run(call))
-
-    def stop(self) -> None:
-        """Lets the thread end; another begins if there is need of one."""
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.stop()

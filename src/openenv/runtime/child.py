@@ -23,7 +23,6 @@ from openenv.protocol.errors import (
 from openenv.protocol.messages import Reply, Request, error_reply
 from openenv.runtime.card import card_reply
 from openenv.runtime.ear import Ear
-from openenv.runtime.host import BlockingCalls
 from openenv.runtime.interruption import Interrupted
 from openenv.runtime.pipe import (
     CARD_QUESTION,
@@ -33,6 +32,7 @@ from openenv.runtime.pipe import (
     write_reply,
 )
 from openenv.runtime.session import Session
+from openenv.runtime.worker import BlockingCalls
 
 
 def main() -> None:

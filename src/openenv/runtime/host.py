@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
-from contextvars import copy_context
 from dataclasses import replace
-from functools import partial
-from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from openenv.env.environment import Environment
 from openenv.env.incidents import authors_traceback, text_of
@@ -20,10 +16,10 @@ from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
 from openenv.protocol.wire import ServerMode
-from openenv.runtime.faults import contained, ended
-from openenv.runtime.interruption import Interrupted, Interruptible
+from openenv.runtime.faults import contained
 from openenv.runtime.limits import Limits
 from openenv.runtime.session import Session
+from openenv.runtime.worker import ToolThread, Worker
 
 logger = logging.getLogger("openenv.session")
 
@@ -100,13 +96,12 @@ class InlineHost(Host):
         self._make = make
         self._session: Session | None = None
         self._running: asyncio.Future[Reply] | None = None
-        self._tools: Worker | None = None
-        self._tool: asyncio.Future[Any] | None = None
+        self._tools = ToolThread("openenv-tools")
 
     async def start(self) -> None:
         """Builds the environment on the loop."""
         self._session = self._make()
-        self._session.tooling.offload = self._offload
+        self._session.tooling.offload = self._tools
 
     def serve(self, request: Request) -> Reply | asyncio.Future[Reply]:
         """The reply itself, unless the environment awaits something on the way to it."""
@@ -121,13 +116,11 @@ class InlineHost(Host):
     async def close(self) -> None:
         """Gives up what the environment awaits, and closes it, after the tool that still runs."""
         session, self._session = self._session, None
-        if self._tools is not None:
-            self._tools.stop()
+        self._tools.stop()
         if self._running is not None and not self._running.done():
             self._running.cancel()
             await asyncio.wait([self._running])
-        if self._tool is not None and not self._tool.done():
-            await asyncio.wait([self._tool])
+        await self._tools.rest()
         if session is not None and (closing := session.close()) is not None:
             await closing
 
@@ -139,116 +132,8 @@ class InlineHost(Host):
 
     def interrupt(self) -> None:
         """Cancels what the environment awaits, or interrupts the tool that it waits for."""
-        if self._tools is not None and self._tool is not None and not self._tool.done():
-            self._tools.interrupt(self._tool)
-        elif self._running is not None:
+        if not self._tools.interrupt() and self._running is not None:
             self._running.cancel()
-
-    def _offload(self, call: Callable[[], Any]) -> Awaitable[Any]:
-        """Makes a tool's blocking call beside the loop."""
-        if self._tools is None:
-            self._tools = Worker("openenv-tools")
-        self._tool = self._tools.run(partial(copy_context().run, call))
-        awaited = asyncio.shield(self._tool)
-        for future in (self._tool, awaited):
-            future.add_done_callback(_take_notice)
-        return awaited
-
-
-class BlockingCalls:
-    """Makes calls in one thread, and keeps the event loop there that awaited ones need."""
-
-    def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[Any] | None = None
-
-    def settle(self, outcome: ResultT | Coroutine[Any, Any, ResultT]) -> ResultT:
-        """What a call gave, after awaiting it in this thread if that is needed."""
-        if not isinstance(outcome, Coroutine):
-            return outcome
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-        self._task = task = self._loop.create_task(outcome)
-        try:
-            result: ResultT = self._loop.run_until_complete(task)
-        finally:
-            self._task = None
-        return result
-
-    def interrupt(self) -> bool:
-        """Cancels what is awaited, from any thread, and says whether something was."""
-        loop, task = self._loop, self._task
-        if loop is None or task is None:
-            return False
-        loop.call_soon_threadsafe(task.cancel)
-        return True
-
-    def close(self) -> None:
-        """Closes the event loop, if there was need of one, and ends what was left running on it."""
-        if self._loop is not None:
-            self._loop.run_until_complete(_end_tasks())
-            self._loop.close()
-
-
-async def _end_tasks() -> None:
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
-        task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
-    await asyncio.get_running_loop().shutdown_asyncgens()
-
-
-class Worker:
-    """One thread that does jobs in turn and hands their results to the event loop."""
-
-    def __init__(self, name: str) -> None:
-        self.calls = BlockingCalls()
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
-        self._interruptible = Interruptible()
-        self._doing: asyncio.Future[Any] | None = None
-        self._unwanted: asyncio.Future[Any] | None = None
-
-    def run(self, job: Callable[[], ResultT]) -> asyncio.Future[ResultT]:
-        """Does a job on the thread; its result arrives on the caller's event loop."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[ResultT] = loop.create_future()
-
-        def work() -> None:
-            result: object = None
-            error: Exception | Interrupted | None = None
-            try:
-                self._doing = future
-                result = self._interruptible.run(lambda: self._do(future, job))
-            except BaseException as raised:  # noqa: BLE001  # handed to whoever waits
-                error = raised if isinstance(raised, Exception | Interrupted) else ended(raised)
-            with suppress(RuntimeError):  # the loop has closed: nobody waits any more
-                loop.call_soon_threadsafe(_deliver, future, result, error)
-
-        if self._thread.ident is None:
-            self._thread.start()
-        self._jobs.put(work)
-        return future
-
-    def interrupt(self, future: asyncio.Future[Any]) -> None:
-        """Interrupts the job whose result is awaited so, or sees to it that it does not begin."""
-        self._unwanted = future
-        if self._doing is future and not self.calls.interrupt():
-            self._interruptible.interrupt()
-
-    def _do(self, future: asyncio.Future[Any], job: Callable[[], ResultT]) -> ResultT:
-        if self._unwanted is future:
-            raise Interrupted
-        return job()
-
-    def stop(self) -> None:
-        """Lets the thread end after the jobs it has."""
-        self._jobs.put(None)
-
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            job()
-        self.calls.close()
 
 
 def _heard_here(request: Request) -> Request:
@@ -262,25 +147,6 @@ def _heard_here(request: Request) -> Request:
             loop.call_soon_threadsafe(emit, event)
 
     return replace(request, emit=pass_on)
-
-
-def _take_notice(future: asyncio.Future[Any]) -> None:
-    """Whoever was to await this may have left: its error is not reported as a forgotten one."""
-    if not future.cancelled():
-        future.exception()
-
-
-def _deliver(
-    future: asyncio.Future[Any], result: object, error: Exception | Interrupted | None
-) -> None:
-    if future.done():
-        return
-    if isinstance(error, Interrupted):  # as nobody waits for it
-        future.cancel()
-    elif error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)
 
 
 class ThreadHost(Host):

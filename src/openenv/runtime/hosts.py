@@ -13,12 +13,13 @@ from openenv.env.spec import AnyEnvironment, EnvSpec
 from openenv.protocol.errors import ConfigurationError, StepTimeout
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.birth import SessionBirth
-from openenv.runtime.host import Host, InlineHost, ThreadHost, Worker, session_factory
+from openenv.runtime.host import Host, InlineHost, ThreadHost, session_factory
 from openenv.runtime.limits import Limits
 from openenv.runtime.nursery import FORKS, Nursery
 from openenv.runtime.plan import Plan
 from openenv.runtime.process import ProcessHost
 from openenv.runtime.session import closing
+from openenv.runtime.worker import Worker
 
 if TYPE_CHECKING:
     from openenv.runtime.confine import Isolation

@@ -17,9 +17,9 @@ from openenv.protocol.errors import SessionError
 from openenv.protocol.wire import SchemaResponse
 from openenv.runtime.card import card_of
 from openenv.runtime.faults import contained, failed
-from openenv.runtime.host import BlockingCalls
 from openenv.runtime.hosts import Hosts
 from openenv.runtime.session import closing
+from openenv.runtime.worker import BlockingCalls
 
 
 class _Lenient(GenerateJsonSchema):

@@ -16,7 +16,7 @@ from openenv.env.models import pack, unpack, validate
 from openenv.env.spec import EnvironmentSource, EnvSpec
 from openenv.in_process import local
 from openenv.protocol.errors import OpenEnvError
-from openenv.runtime.host import BlockingCalls
+from openenv.runtime.worker import BlockingCalls
 from openenv.server.info import schemas
 from openenv.testing import promises
 from openenv.testing.calls import made_up
