@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from openenv._lazy import lazy
 
 if TYPE_CHECKING:
+    from openenv.harness.acp import ACPHarnessAdapter as ACPHarnessAdapter
     from openenv.harness.adapter import AgenticHarnessAdapter as AgenticHarnessAdapter
     from openenv.harness.bridge import HarnessMCPBridge as HarnessMCPBridge
     from openenv.harness.bridge import build_bridge_server as build_bridge_server
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from openenv.harness.white_box import MCPHarnessAdapter as MCPHarnessAdapter
 
 _HOMES = {
+    "ACPHarnessAdapter": "openenv.harness.acp",
     "AgenticHarnessAdapter": "openenv.harness.adapter",
     "BlockingModelStep": "openenv.harness.model_step",
     "CLIHarnessAdapter": "openenv.harness.cli_adapter",

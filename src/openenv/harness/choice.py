@@ -10,7 +10,7 @@ from openenv.harness.stdio import StdioHarnessAdapter
 
 
 def adapter_for(config: HarnessConfig) -> AgenticHarnessAdapter:
-    """The ready adapter for a configuration's `transport`."""
+    """The ready adapter for a configuration's `transport`; `ACPHarnessAdapter` is made by name."""
     if config.transport is HarnessTransport.HTTP:
         return HTTPHarnessAdapter(config)
     if config.transport is HarnessTransport.MCP:

@@ -28,7 +28,8 @@ class ServedSessions(ResourceSessionFactory[ClientSession]):
     Args:
         base_url: the server's address.
         options: what each reset is given beside the seed and the episode's name.
-        reward: an episode's reward: the `"sum"` of its steps', or its `"last"`.
+        reward: an episode's reward: the `"sum"` of its steps', its return, as nothing is known of
+            the environment; or its `"last"`, as other sessions have it.
         wait_s: how long to queue when the server is full; 0 fails at once.
     """
 
