@@ -17,6 +17,7 @@ from tests.tools.tools_only import (
     Dated,
     DeclaredGame,
     Game,
+    Misspelt,
     OverMcp,
     Repeats,
     Shop,
@@ -134,3 +135,8 @@ def test_a_tool_that_nothing_can_be_made_up_for_is_left_out() -> None:
 def test_a_tool_that_breaks_a_promise_is_told() -> None:
     with pytest.raises(AssertionError, match="episode_determinism"):
         check_environment(Repeats)
+
+
+def test_tools_of_which_none_gives_a_result_are_told() -> None:
+    with pytest.raises(AssertionError, match="none of the calls .* no attribute 'borad'"):
+        check_environment(Misspelt)

@@ -138,3 +138,15 @@ class OverMcp(MCPEnvironment):
 
     def _step_impl(self, action: Any, *args: Any, **options: Any) -> Observation:
         raise NotImplementedError
+
+
+class Misspelt(Environment):
+    """A tool that never gives a result."""
+
+    def reset(self, **options: Any) -> Observation:
+        return Observation()
+
+    @tool
+    def look(self) -> Any:
+        """Looks."""
+        return self.borad  # type: ignore[attr-defined]

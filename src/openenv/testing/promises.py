@@ -43,8 +43,7 @@ def episode(stage: Stage) -> Finding:
         "actions": "generated" if stage.plan.generated else "given",
     }
     if not refused:
-        seen = f"{len(steps)} steps in {measured['episodes']} episodes were answered"
-        return Finding.judged([], seen, measured)
+        return _answered_well(stage, steps, measured)
     if not stage.plan.generated:
         return Finding.judged(told[:SHOWN], "", measured)
     if wrong := [f"{turn.name}: {turn.refusal}" for turn in refused if _breaks_rules(turn)]:
@@ -58,6 +57,21 @@ def episode(stage: Stage) -> Finding:
         f"none of the actions that were made up from the schema means anything to it: {told[0]}",
         measured,
     )
+
+
+def _answered_well(stage: Stage, steps: list[Turn], measured: Json) -> Finding:
+    """No step was refused; but of calls that were made up, one has to give a result."""
+    if stage.plan.generated and steps and all(map(_call_fault, steps)):
+        fault = f"{steps[0].name}: {_call_fault(steps[0])}"
+        return skipped(f"none of the calls that were made up gave a result: {fault}", measured)
+    seen = f"{len(steps)} steps in {measured['episodes']} episodes were answered"
+    return Finding.judged([], seen, measured)
+
+
+def _call_fault(turn: Turn) -> str | None:
+    """What was wrong with the call of a tool; `None` if it gave a result, or is no call."""
+    error = turn.observation.get("error") if is_call(turn.action) else None
+    return str(error.get("message")) if isinstance(error, dict) else None
 
 
 def _breaks_rules(turn: Turn) -> bool:
