@@ -114,9 +114,11 @@ async def test_the_key_is_sent_and_never_shown() -> None:
     assert key not in f"{model!r} {failed.value!r}"
 
 
-async def test_no_key_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-the-environment")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-of-the-environment")
-    with ModelServer() as server:
-        await client(server).complete("hi")
+    headers = "X-Own: of-the-environment\nX-Api-Key: of-the-environment"
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", headers)
+    with ModelServer(api_key="sk-1") as server:
+        await client(server, api_key="sk-1").complete("hi")
     assert "of-the-environment" not in str(server.requests[0].headers)

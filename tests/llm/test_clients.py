@@ -56,6 +56,12 @@ def test_an_address(endpoint: str, port: int | None, url: str) -> None:
         ("http://x?q=1", 3, "query"),
         ("http://[::1", 3, "is no URL"),
         ("http://user:hush@x", 3, "api_key"),
+        ("user:hush@x", 3, "does not begin with"),
+        ("hush", 3, "does not begin with"),
+        ("http://x/hush?api-key=hush", 3, "http://x has a query"),
+        ("http://x:hush", None, "http://x has no valid port"),
+        ("http://x:3/hush", 5, "http://x says port 3"),
+        ("http://[::1/hush", 3, "is no URL"),
     ],
 )
 def test_an_address_that_is_none(endpoint: str, port: int, says: str) -> None:

@@ -244,11 +244,16 @@ async def test_a_key_is_sent_without_the_end_of_its_line() -> None:
         assert await client(server, api_key=" sk-1\n").complete("hi") == "ok"
 
 
-async def test_no_key_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
-    with ModelServer() as server:
-        await client(server).complete("hi")
-    assert "sk-of-the-environment" not in str(server.requests[0].headers)
+    for name in ("OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "of-the-environment")
+    headers = "X-Own: of-the-environment\nAuthorization: of-the-environment"
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", headers)
+    with ModelServer(api_key="sk-1") as server:
+        await client(server, api_key="sk-1").complete("hi", extra_headers={"X-Mine": "yes"})
+    assert "of-the-environment" not in str(server.requests[0].headers)
+    assert server.requests[0].headers["x-mine"] == "yes"
 
 
 async def test_redirects_are_not_followed() -> None:

@@ -15,13 +15,13 @@ def address(endpoint: str, port: int | None) -> str:
         port: the port, if the endpoint has none.
 
     Raises:
-        ConfigurationError: it is no such address. It says what is wrong; never a key in it.
+        ConfigurationError: it is no such address. It is told up to its host; a key may follow.
     """
     parts = _split(endpoint)
-    own = _port(parts, endpoint)
+    own = _port(parts)
     if own is not None and port not in (None, own):
         raise ConfigurationError(
-            f"the endpoint {endpoint!r} says port {own}, and the argument port={port!r}; give one"
+            f"the endpoint {_shown(parts)} says port {own}, the argument port={port!r}; give one"
         )
     if port is not None and (not isinstance(port, int) or not 1 <= port <= 65535):
         raise ConfigurationError(f"port={port!r} is no port; give a number from 1 to 65535")
@@ -38,22 +38,27 @@ def _split(endpoint: str) -> SplitResult:
     try:
         parts = urlsplit(str(endpoint))
     except ValueError:
-        raise ConfigurationError(f"the endpoint {endpoint!r} is no URL") from None
+        raise ConfigurationError("the endpoint is no URL") from None
     if "@" in parts.netloc:  # not repeated: what stands before the @ is secret
         raise ConfigurationError(
             "the endpoint has credentials in it, which end up in logs; give api_key instead"
         )
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ConfigurationError(
-            f"the endpoint {endpoint!r} does not begin with http://HOST or https://HOST"
-        )
+        raise ConfigurationError("the endpoint does not begin with http://HOST or https://HOST")
     if parts.query or parts.fragment:
-        raise ConfigurationError(f"the endpoint {endpoint!r} has a query or a fragment; remove it")
+        raise ConfigurationError(
+            f"the endpoint {_shown(parts)} has a query or a fragment; remove it"
+        )
     return parts
 
 
-def _port(parts: SplitResult, endpoint: str) -> int | None:
+def _port(parts: SplitResult) -> int | None:
     try:
         return parts.port
-    except ValueError as error:
-        raise ConfigurationError(f"the endpoint {endpoint!r} has no valid port: {error}") from None
+    except ValueError:
+        raise ConfigurationError(f"the endpoint {_shown(parts)} has no valid port") from None
+
+
+def _shown(parts: SplitResult) -> str:
+    """The beginning of an address; what follows may be a secret."""
+    return f"{parts.scheme}://{parts.hostname}"

@@ -48,13 +48,15 @@ class OpenAIClient(SdkClient):
         return openai
 
     def _connected(self, connections: Any) -> Any:
-        return self._sdk().AsyncOpenAI(
+        connected = self._sdk().AsyncOpenAI(
             api_key=self._api_key,
             base_url=with_default_path(self.base_url, "/v1"),
             max_retries=0,
             timeout=None,
             http_client=connections,
         )
+        connected.organization = connected.project = None  # or they are the environment's
+        return connected
 
     def _request(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[Any], options: dict[str, Any]

@@ -33,8 +33,8 @@ class SdkClient(LLMClient):
     """A client through a vendor's SDK: one for all sessions, whichever loops and threads they have.
 
     The SDK is asked once per attempt; trying again, deadlines and errors are ours. Clients on one
-    event loop share connections, which end with the loop. Redirects are not followed, and no key is
-    taken from the environment: each is sent only where it was meant to be sent.
+    event loop share connections, which end with the loop. Redirects are not followed, and nothing
+    that is sent is taken from the environment: no key, no organization, no header.
 
     Args:
         endpoint: where the server is, `http://…` or `https://…`.
@@ -138,7 +138,9 @@ class SdkClient(LLMClient):
         try:
             async with within(timeout_s):
                 connections = await of_this_loop(self._sdk().__name__, self._connections)
-                answer = await self._send(self._connected(connections), request)
+                connected = self._connected(connections)
+                connected._custom_headers = {}  # no argument keeps the SDK from its variables
+                answer = await self._send(connected, request)
         except (TimeoutError, asyncio.TimeoutError):
             raise ModelTimeout(self._says(f"no answer within {timeout_s:.3g} s")) from None
         except self._sdk().APIError as error:
