@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import threading
-import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from typing import Any, TypeVar
+
+from openenv._waiting import waited
 
 ResultT = TypeVar("ResultT")
 
 PATIENCE_S = 5.0
 """How long what still runs may take to end when the loop is closed."""
-SLICE_S = 0.05
-"""How long a wait may keep its thread from being interrupted."""
 
 
 class OwnLoop:
@@ -53,16 +51,7 @@ class OwnLoop:
         if threading.current_thread() is self._thread:
             coroutine.close()
             raise RuntimeError("a blocking call inside an async tool waits for itself; await it")
-        future = self._submit(coroutine)
-        until = math.inf if timeout_s is None else time.monotonic() + timeout_s
-        try:
-            while not future.done() and time.monotonic() < until:
-                wait([future], min(SLICE_S, until - time.monotonic()))
-            if not future.done():
-                raise TimeoutError(f"no answer within {timeout_s:g} s")
-            return future.result()
-        finally:
-            future.cancel()  # of no effect unless the wait was given up
+        return waited(self._submit(coroutine), timeout_s)
 
     async def awaited(self, coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
         """Its result. Cancelling the wait cancels the coroutine.

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Awaitable
 from typing import TypeVar
 
+from openenv._waiting import waited
 from openenv.rubrics.containment import contained
 
 ResultT = TypeVar("ResultT")
@@ -56,11 +57,7 @@ _loops: list[_Loop] = []
 
 def awaited(pending: Awaitable[ResultT]) -> ResultT:
     """What an awaitable gives. An interruption cancels it."""
-    future = asyncio.run_coroutine_threadsafe(contained(pending), _shared())
-    try:
-        return future.result()
-    finally:
-        future.cancel()  # of no effect unless the wait was interrupted
+    return waited(asyncio.run_coroutine_threadsafe(contained(pending), _shared()))
 
 
 def on_a_loop() -> bool:
