@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from openenv.protocol.saying import authors_traceback, said
 from openenv.rubrics.containment import contained, exited
-from openenv.rubrics.saying import said, traced
 from openenv.rubrics.score import Failure, Score
 from openenv.rubrics.settling import Pending, give_up, is_pending
 
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from openenv.rubrics.base import Rubric
 
 logger = logging.getLogger("openenv.rubrics")
+
+_UNSETTLED = (
+    "it was called, and then cancelled or not awaited: to go on without it, give it a timeout_s, "
+    "await it, and say or_else(...)"
+)
 
 _open: ContextVar[Trace | None] = ContextVar("openenv_rubric_trace", default=None)
 
@@ -41,7 +46,7 @@ class Trace:
 
     def verdict(self) -> Score | None:
         """The first score that is not valid, else the last; `None` if no rubric was called."""
-        scores = [call.score for call in self.calls if call.score is not None]
+        scores = [call.score if call.score is not None else call.unsettled() for call in self.calls]
         failed = (score for score in scores if score.counts_as_failed)
         return next(failed, scores[-1] if scores else None)
 
@@ -73,7 +78,7 @@ class Evaluation(Trace):
 
     def given(self, result: object) -> Score:
         """The score that a result of `forward` is, valid if it is a finite number."""
-        blamed = self._blamed() if self.calls else None
+        blamed = self._blamed(unsettled=True) if self.calls else None
         if isinstance(result, Score) and result.failure is not None:
             own = Failure((), self._kind, result.failure.error, result.failure.message)
             return self._made(math.nan, blamed or own)
@@ -87,7 +92,7 @@ class Evaluation(Trace):
         """The score after an exception. It is the child's failure, if one of them has failed."""
         blamed = self._blamed()
         if blamed is None:
-            logger.warning("%s gave no score\n%s", self._kind, traced(error))
+            logger.warning("%s gave no score\n%s", self._kind, authors_traceback(error).rstrip())
             blamed = Failure((), self._kind, type(error).__name__, said(error))
         return self._made(math.nan, blamed)
 
@@ -100,10 +105,20 @@ class Evaluation(Trace):
             score.children = self._children()
         return score
 
-    def _blamed(self) -> Failure | None:
-        """The failure of the first child that has no score, seen from here."""
+    def unsettled(self) -> Score:
+        """The score of a call that whoever made it has not waited for."""
+        return Score(rubric=self._kind, failure=Failure((), self._kind, "Unsettled", _UNSETTLED))
+
+    def _blamed(self, *, unsettled: bool = False) -> Failure | None:
+        """The failure of the first child that has no score, seen from here.
+
+        Args:
+            unsettled: also of one that was called, and has not ended.
+        """
         for call in self.calls:
             score = call.score
+            if score is None and unsettled:
+                score = call.unsettled()
             if score is not None and score.failure is not None and score.counts_as_failed:
                 return score.failure.below(self._names().get(id(call._rubric), call._kind))
         return None
