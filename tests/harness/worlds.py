@@ -62,15 +62,16 @@ def rogue(behaviour: str, mark: str = "", **options: Any) -> HarnessEnvironment:
 
 
 def marked(mark: str) -> list[int]:
-    """The processes that carry a mark, and run."""
+    """The processes that carry a mark, among their variables or their arguments, and run."""
     return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _has(pid, mark)]
 
 
 def _has(pid: int, mark: str) -> bool:
     try:
-        return f"{MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
+        said = [Path(f"/proc/{pid}/{what}").read_bytes() for what in ("environ", "cmdline")]
     except OSError:
         return False
+    return f"{MARK}={mark}".encode() in said[0] or mark.encode() in said[1].split(b"\0")
 
 
 def is_closed(port: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from openenv.harness.errors import (
     HarnessStartupError,
     HarnessTurnTimeoutError,
 )
+from openenv.harness.tree import ProcessTree
 from openenv.providers import keeper
 from openenv.settings import server_environ
 
@@ -29,7 +31,11 @@ HIDDEN = "***"
 """What stands for a secret in what it wrote."""
 KEEPER_S = 10.0
 """How long its keeper may take beyond the grace, to end all that the agent has started."""
+KILL_S = 2.0
+"""How long it is looked for what its keeper has left."""
 LOOK_S = 0.01
+TREE_LOOK_S = 0.5
+"""How often it is looked for what it has started."""
 LAST_WORDS_S = 1.0
 """How long the last of its stderr may take to arrive, once it is dead."""
 
@@ -72,6 +78,8 @@ class HarnessProcess:
         self._secrets = secrets
         self._opening: asyncio.Task[None] | None = None
         self._kept: subprocess.Popen[bytes] | None = None
+        self._tree = ProcessTree()
+        self._looking: asyncio.TimerHandle | None = None
         self._stderr = _Tail()
         self._stdout: StreamReader | None = None
         self._stdin: StreamWriter | None = None
@@ -157,6 +165,7 @@ class HarnessProcess:
         """
         if self._stdin is None:
             raise HarnessNotRunningError(f"{self._name} was not started")
+        self._tree.look()
         try:
             self._stdin.write(f"{text}\n".encode())
             await self._stdin.drain()
@@ -181,8 +190,10 @@ class HarnessProcess:
         try:
             self._let_go_of(kept)
             await self._wait(self._grace_s + KEEPER_S)
+            await self._kill_the_rest()
             await self._stderr.wait(LAST_WORDS_S)
         finally:  # its keeper ends it also if nobody waits for that
+            self._stop_looking()
             for transport in self._transports:
                 transport.close()
             self._transports.clear()
@@ -200,6 +211,8 @@ class HarnessProcess:
             raise
         finally:
             os.close(reads)
+        self._tree.add(kept.pid)
+        self._look()
         self._stderr = _Tail()
         self._stdout = StreamReader(limit=self.max_line_bytes)
         await self._connect(lambda: self._stderr, kept.stderr)
@@ -222,7 +235,7 @@ class HarnessProcess:
             stderr=subprocess.PIPE,
             bufsize=0,
             cwd=self._cwd,
-            env=server_environ(self._env_vars),
+            env=server_environ(self._env_vars | self._tree.marks),
             pass_fds=(reads,),
             start_new_session=True,
         )
@@ -255,8 +268,30 @@ class HarnessProcess:
         if kept.stdin is not None:
             with suppress(OSError):
                 kept.stdin.close()
+        self._tree.look()
         with suppress(ProcessLookupError):
             kept.terminate()
+            kept.send_signal(signal.SIGCONT)  # the agent may have stopped it
+
+    def _look(self) -> None:
+        """Takes note of what it has started, while its keeper is there to tell whose it is."""
+        self._tree.look()
+        if self.is_running():
+            self._looking = asyncio.get_running_loop().call_later(TREE_LOOK_S, self._look)
+
+    def _stop_looking(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+
+    async def _kill_the_rest(self) -> None:
+        """The agent may have killed its keeper, or hold it up."""
+        self._stop_looking()
+        deadline = time.monotonic() + KILL_S
+        while await asyncio.to_thread(self._tree.kill):
+            if time.monotonic() > deadline:
+                break
+            await asyncio.sleep(LOOK_S)
+        self.is_running()  # so that a keeper which was killed here is collected
 
     async def _wait(self, within_s: float) -> None:
         deadline = time.monotonic() + within_s

@@ -39,9 +39,42 @@ def leave_a_child(*, apart: bool) -> None:
     os.wait()
 
 
+def leave_a_stranger() -> None:
+    """One that has left its parents, and knows nothing of the variables that they had."""
+    mark = os.environ["HARNESS_TEST_MARK"]
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execve(
+                sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", mark], {}
+            )
+        os._exit(0)
+    os.wait()
+
+
+def hold_the_keeper_up(told: dict[str, object]) -> None:
+    keeper = os.getppid()
+    if os.fork() == 0:
+        os.setsid()
+        while True:
+            os.kill(keeper, signal.SIGSTOP)
+    complete(told)
+
+
+def stop_the_keeper(_told: object) -> None:
+    os.kill(os.getppid(), signal.SIGSTOP)
+
+
+def kill_the_keeper(_told: object) -> None:
+    os.kill(os.getppid(), signal.SIGKILL)
+    sleep_for_ever()
+
+
 def at_start(behaviour: set[str]) -> None:
     if behaviour & {"forks", "daemon"}:
         leave_a_child(apart="daemon" in behaviour)
+    if "stranger" in behaviour:
+        leave_a_stranger()
     if "never" in behaviour:
         sys.stderr.write("loading, and loading\n")
         sys.stderr.flush()
@@ -102,6 +135,9 @@ IN_A_TURN = {
     "no_turn": say_no_turn,
     "environ": tell_environ,
     "twice": complete,
+    "holds_its_keeper": hold_the_keeper_up,
+    "stops_its_keeper": stop_the_keeper,
+    "kills_its_keeper": kill_the_keeper,
 }
 
 
