@@ -98,6 +98,17 @@ class AwaitedQuitting(Quitting):
         return super().forward(action, observation)
 
 
+class Ending(Rubric):
+    """Raises what would end more than itself."""
+
+    def __init__(self, end: type[BaseException]) -> None:
+        self.end = end
+
+    def forward(self, action: Any, observation: Any) -> float:
+        """Nothing."""
+        raise self.end
+
+
 class Verbose(Rubric):
     """Breaks with more words than anybody wants, and with some that cannot be written."""
 
@@ -112,6 +123,8 @@ BROKEN: dict[str, Callable[[], Rubric]] = {
     "hangs": Hanging,
     "exits": Quitting,
     "exits later": AwaitedQuitting,
+    "cancels itself": lambda: Ending(asyncio.CancelledError),
+    "closes itself": lambda: Ending(GeneratorExit),
     "verbose": Verbose,
     "unprintable": RaisingUnprintable,
     "None": lambda: Fixed(None),

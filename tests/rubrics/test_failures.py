@@ -3,6 +3,7 @@
 import asyncio
 import math
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from tests.rubrics.scorers import (
     HOLDERS,
     Asking,
     Awaited,
+    Ending,
     Fixed,
     Hanging,
     Raising,
@@ -234,3 +236,12 @@ def test_the_log_has_the_traceback_of_a_failure_once(caplog: pytest.LogCaptureFi
     [record] = caplog.records
     assert (record.name, record.levelname) == ("openenv.rubrics", "WARNING")
     assert "the grader is down" in caplog.text
+
+
+def test_what_would_end_a_thread_is_a_failure_and_ctrl_c_is_not() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        score = pool.submit(Gate(Ending(KeyboardInterrupt)), "action", "observation").result()
+    assert (score.failure.rubric, score.failure.error) == ("rubric", "Ended")
+    assert score.failure.message == "it raised KeyboardInterrupt"
+    with pytest.raises(KeyboardInterrupt):
+        Gate(Ending(KeyboardInterrupt))("action", "observation")

@@ -11,6 +11,10 @@ from typing import TypeVar
 ResultT = TypeVar("ResultT")
 
 
+ENDINGS = (SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
+"""What a call that does not await raises of itself alone, unless somebody pressed Ctrl-C."""
+
+
 class Ended(RuntimeError):
     """A verifier tried to end the program, as `sys.exit()` does, or its task."""
 
@@ -23,21 +27,21 @@ async def contained(pending: Awaitable[ResultT]) -> ResultT:
     """
     try:
         return await pending
-    except SystemExit as end:
-        raise exited(end) from end
-    except KeyboardInterrupt as end:
+    except (SystemExit, KeyboardInterrupt) as end:
         if is_ctrl_c(end):
             raise
-        raise Ended("it raised KeyboardInterrupt") from end
+        raise ended(end) from end
     except asyncio.CancelledError as end:
         if _is_cancelled():
             raise
         raise Ended("it was cancelled from within") from end
 
 
-def exited(end: SystemExit) -> Ended:
-    """What `sys.exit()` is to whoever asked a verifier."""
-    return Ended(f"it called sys.exit({end.code!r})")
+def ended(end: BaseException) -> Ended:
+    """What it is to whoever asked a verifier that this raised one of `ENDINGS`."""
+    if isinstance(end, SystemExit):
+        return Ended(f"it called sys.exit({end.code!r})")
+    return Ended(f"it raised {type(end).__name__}")
 
 
 def is_ctrl_c(end: BaseException) -> bool:

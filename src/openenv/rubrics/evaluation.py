@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from openenv.protocol.saying import authors_traceback, said
-from openenv.rubrics.containment import contained, exited
+from openenv.rubrics.containment import ENDINGS, contained, ended, is_ctrl_c
 from openenv.rubrics.score import Failure, Score
 from openenv.rubrics.settling import Pending, give_up, is_pending
 
@@ -70,8 +70,10 @@ class Evaluation(Trace):
             result = self._rubric.forward(action, observation)
         except Exception as error:  # noqa: BLE001  # it is why there is no score
             return self.failed(error)
-        except SystemExit as end:
-            return self.failed(exited(end))
+        except ENDINGS as end:
+            if is_ctrl_c(end):
+                raise
+            return self.failed(ended(end))
         finally:
             _open.reset(token)
         return Limited(self, result) if is_pending(result) else self.given(result)
