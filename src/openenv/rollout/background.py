@@ -7,7 +7,10 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
+
+from openenv._waiting import run_loop
 
 ResultT = TypeVar("ResultT")
 
@@ -31,13 +34,21 @@ class Background:
         self._beginning, self._ending = threading.Lock(), threading.Lock()
         self._pid = os.getpid()
         self._thread: threading.Thread | None = None
-        self._ready = threading.Event()
-        self._loop: asyncio.AbstractEventLoop
+        self._begun: Future[asyncio.AbstractEventLoop] = Future()
         self._stopping: asyncio.Event
 
     def run(self, coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
-        """The result of a coroutine; Ctrl-C cancels it."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
+        """The result of a coroutine; Ctrl-C cancels it.
+
+        Raises:
+            OSError: there is nothing left to make an event loop of.
+        """
+        try:
+            loop = self._started()
+        except BaseException:
+            coroutine.close()
+            raise
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
             return future.result()
         finally:
@@ -57,9 +68,8 @@ class Background:
         thread = self._thread
         if thread is None or self._pid != os.getpid():
             return
-        self._ready.wait()
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._stopping.set)
+        with contextlib.suppress(RuntimeError, OSError):  # the loop has ended, or never began
+            self._begun.result().call_soon_threadsafe(self._stopping.set)
         self._thread = None
         if thread is not threading.current_thread():
             thread.join(2 * FAREWELL_S)
@@ -67,17 +77,23 @@ class Background:
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._beginning:
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=lambda: _run(self._serve()), name=self._name, daemon=True
+                begun: Future[asyncio.AbstractEventLoop] = Future()
+                thread = threading.Thread(
+                    target=lambda: run_loop(_run, self._serve(begun), begun),
+                    name=self._name,
+                    daemon=True,
                 )
-                self._thread.start()
-        self._ready.wait()
-        return self._loop
+                thread.start()
+                self._thread, self._begun = thread, begun
+        try:
+            return self._begun.result()
+        except Exception:  # the next call tries again
+            self._thread = None
+            raise
 
-    async def _serve(self) -> None:
+    async def _serve(self, begun: Future[asyncio.AbstractEventLoop]) -> None:
         self._stopping = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-        self._ready.set()
+        begun.set_result(asyncio.get_running_loop())
         await self._stopping.wait()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._farewell(), FAREWELL_S)

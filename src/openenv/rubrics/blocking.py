@@ -11,9 +11,10 @@ import atexit
 import os
 import threading
 from collections.abc import Awaitable
+from concurrent.futures import Future
 from typing import TypeVar
 
-from openenv._waiting import waited
+from openenv._waiting import run_loop, waited
 from openenv.rubrics.containment import contained
 
 ResultT = TypeVar("ResultT")
@@ -23,21 +24,26 @@ FAREWELL_S = 1.0
 
 
 class _Loop:
-    """A loop that runs until it is stopped."""
+    """A loop that runs until it is stopped.
+
+    Raises:
+        OSError: there is nothing left to make one of.
+    """
 
     def __init__(self) -> None:
         self._pid = os.getpid()
-        self._ready = threading.Event()
+        begun: Future[asyncio.AbstractEventLoop] = Future()
         self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._serve()), name="openenv-rubrics", daemon=True
+            target=lambda: run_loop(asyncio.run, self._serve(begun), begun),
+            name="openenv-rubrics",
+            daemon=True,
         )
         self._thread.start()
-        self._ready.wait()
+        self.loop = begun.result()
 
-    async def _serve(self) -> None:
+    async def _serve(self, begun: Future[asyncio.AbstractEventLoop]) -> None:
         self._stopping = asyncio.Event()
-        self.loop = asyncio.get_running_loop()
-        self._ready.set()
+        begun.set_result(asyncio.get_running_loop())
         await self._stopping.wait()
 
     def runs(self) -> bool:
@@ -57,7 +63,8 @@ _loops: list[_Loop] = []
 
 def awaited(pending: Awaitable[ResultT]) -> ResultT:
     """What an awaitable gives. An interruption cancels it."""
-    return waited(asyncio.run_coroutine_threadsafe(contained(pending), _shared()))
+    loop = _shared()
+    return waited(asyncio.run_coroutine_threadsafe(contained(pending), loop))
 
 
 def on_a_loop() -> bool:
