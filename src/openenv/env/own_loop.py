@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -11,6 +12,8 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from openenv._waiting import waited
+
+logger = logging.getLogger("openenv.tools")
 
 ResultT = TypeVar("ResultT")
 
@@ -105,10 +108,18 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
+def _take_notice(farewell: asyncio.Future[None]) -> None:
+    """There is nobody left who could be told that it failed."""
+    if not farewell.cancelled() and (error := farewell.exception()) is not None:
+        logger.warning("saying goodbye failed: %s: %s", type(error).__name__, error)
+
+
 async def _end(farewell: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
     own = asyncio.current_task()
     if farewell is not None:
-        await asyncio.wait([asyncio.ensure_future(farewell())], timeout=PATIENCE_S / 2)
+        saying = asyncio.ensure_future(farewell())
+        saying.add_done_callback(_take_notice)
+        await asyncio.wait([saying], timeout=PATIENCE_S / 2)
     left = asyncio.all_tasks() - {own}
     for task in left:
         task.cancel()
