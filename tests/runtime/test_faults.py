@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from openenv.env.environment import HostKind
-from openenv.env.incidents import text_of
+from openenv.protocol.saying import MAX_TEXT, in_full, text_of
 from openenv.runtime.faults import contained
 from tests.runtime.seats import serving, step
 from tests.runtime.worlds import AsyncWorld
@@ -30,6 +30,19 @@ class Unprintable(Exception):
 )
 def test_it_is_never_less_than_one_can_act_on(error: Exception, text: str) -> None:
     assert text_of(error) == text
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (KeyError("card"), "KeyError: 'card'"),  # and not its kind twice
+        (ValueError("\ud800" * 100_000), "ValueError: " + "\\ud800" * MAX_TEXT),
+        (Unprintable(), "Unprintable: "),
+    ],
+    ids=["key", "long", "unprintable"],
+)
+def test_in_full_it_has_its_kind_once_and_is_never_without_end(error: Exception, text: str) -> None:
+    assert in_full(error) == text
 
 
 KINDS: list[HostKind] = ["inline", "thread", "process"]

@@ -15,9 +15,9 @@ from fastmcp.exceptions import ToolError as FastMCPToolError
 from fastmcp.server.middleware import Middleware
 from pydantic import ValidationError
 
-from openenv.env.incidents import text_of
 from openenv.env.tool_models import Tool, ToolErrorType
 from openenv.env.tools import ToolContext, ToolFailure
+from openenv.protocol.saying import faults_of, in_full, text_of
 
 CALL = "openenv/call"
 """Where a call's metadata has its number."""
@@ -249,7 +249,8 @@ def _as_failure(name: str, error: BaseException, *, is_far: bool) -> Exception:
     """What a call raises."""
     misfit = next((e for e in (error, error.__cause__) if _is_misfit(e)), None)
     if isinstance(misfit, ValidationError):
-        return ToolFailure(_faults(name, misfit), ToolErrorType.INVALID_ARGS)
+        why = f"invalid arguments for tool {name!r}: {faults_of(misfit, 'arguments')}"
+        return ToolFailure(why, ToolErrorType.INVALID_ARGS)
     if isinstance(error, NotFoundError):
         return ToolFailure(f"unknown tool {name!r}", ToolErrorType.TOOL_NOT_FOUND)
     cause = _cause(error)
@@ -260,7 +261,7 @@ def _as_failure(name: str, error: BaseException, *, is_far: bool) -> Exception:
     raised = cause or error
     if isinstance(raised, Exception):
         return raised
-    return RuntimeError(f"{type(raised).__name__}: {text_of(raised)}")
+    return RuntimeError(in_full(raised))
 
 
 def _unreachable(name: str, error: BaseException) -> ToolFailure:
@@ -280,11 +281,3 @@ def _cause(error: BaseException) -> BaseException | None:
     if cause is not None and type(cause).__module__.startswith("fastmcp.tools"):
         return cause.__cause__ or cause
     return cause
-
-
-def _faults(name: str, misfit: ValidationError) -> str:
-    faults = "; ".join(
-        f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}"
-        for fault in misfit.errors(include_url=False, include_context=False)[:5]
-    )
-    return f"invalid arguments for tool {name!r}: {faults}"

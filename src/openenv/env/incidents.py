@@ -5,36 +5,10 @@ from __future__ import annotations
 import logging
 import traceback
 import uuid
-from pathlib import Path
 
-MAX_TEXT = 64 * 1024
-"""The longest text of an exception that is sent, in characters."""
+from openenv.protocol.saying import authors_traceback, sendable
 
 logger = logging.getLogger("openenv.incidents")
-
-
-def text_of(error: BaseException) -> str:
-    """What an exception says: never nothing, never long, always text that can be sent."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001  # an exception that cannot even be printed
-        text = ""
-    if isinstance(error, KeyError):  # which says nothing but the key
-        text = f"KeyError: {text}"
-    return sendable(text[:MAX_TEXT]) or type(error).__name__
-
-
-def authors_traceback(error: BaseException) -> str:
-    """The part of a traceback that lies in the author's code."""
-    package = str(Path(__file__).resolve().parents[1])
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if package not in f.filename]
-    lines = traceback.format_list(frames) + traceback.format_exception_only(type(error), error)
-    return sendable("".join(lines))
-
-
-def sendable(text: str) -> str:
-    """A text without what UTF-8 has no form for."""
-    return text.encode(errors="backslashreplace").decode()
 
 
 def incident(error: BaseException, what: str, *, ours: bool = False) -> tuple[str, str]:

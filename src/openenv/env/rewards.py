@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from openenv.env.incidents import incident
 from openenv.env.models import is_done, is_observation
 from openenv.protocol.errors import InvalidRequest, Json
+from openenv.protocol.saying import authors_traceback
 from openenv.rubrics.base import Rubric, awaits_reset
 from openenv.rubrics.blocking import awaited, on_a_loop
 from openenv.rubrics.evaluation import Trace, number
 from openenv.rubrics.function import as_rubric
-from openenv.rubrics.saying import traced
 from openenv.rubrics.score import Failure, Score
 from openenv.rubrics.settling import is_pending
 
@@ -239,7 +239,7 @@ def _credited(environment: AnyEnvironment) -> tuple[Failure | None, Json]:
         return None, {STEP_REWARDS: [number(reward) for reward in compute()]}
     except Exception as error:  # noqa: BLE001  # the author's
         title = f"{_title(environment)}.compute_step_rewards"
-        logger.warning("%s failed\n%s", title, traced(error))
+        logger.warning("%s failed\n%s", title, authors_traceback(error).rstrip())
         return Score.failed(title, error).failure, {}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
-from openenv.env.incidents import authors_traceback, incident, text_of
+from openenv.env.incidents import incident
 from openenv.env.models import Observation, is_observation
 from openenv.env.tool_content import rendered
 from openenv.env.tool_models import (
@@ -20,6 +20,7 @@ from openenv.env.tool_models import (
 )
 from openenv.env.tools import FunctionTool, ToolContext, ToolFailure, ToolMode, tools_of
 from openenv.protocol.errors import ConfigurationError
+from openenv.protocol.saying import authors_traceback, in_full, text_of
 
 logger = logging.getLogger("openenv.tools")
 
@@ -118,7 +119,7 @@ class Toolbox:
             _, message = incident(error, f"tool {name!r}")
         else:
             logger.warning("tool %r raised\n%s", name, authors_traceback(error).rstrip())
-            message = f"{type(error).__name__}: {text_of(error)}"
+            message = in_full(error)
         told = ToolError(error_type=kind, message=message)
         return CallToolObservation(tool_name=name, error=told)
 

@@ -19,6 +19,7 @@ from openenv.env.docstrings import Docstring
 from openenv.env.tool_mistakes import check_decorated, check_method, getter_of, unusable
 from openenv.env.tool_models import RESERVED_TOOL_NAMES, Tool, ToolErrorType
 from openenv.protocol.errors import ConfigurationError, OpenEnvError
+from openenv.protocol.saying import faults_of
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 ToolMode = Literal["simulation", "production"]
@@ -223,10 +224,7 @@ class FunctionTool:
         return partial(method, *first, **given)
 
     def _misfit(self, error: ValidationError) -> str:
-        faults = "; ".join(
-            f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}"
-            for fault in error.errors(include_url=False, include_context=False)[:5]
-        )
+        faults = faults_of(error, "arguments")
         known = ", ".join(self.description.input_schema["properties"]) or "none"
         return f"invalid arguments for tool {self.name!r}: {faults} (its parameters: {known})"
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
 
 from openenv.env.environment import Environment
-from openenv.env.incidents import incident, text_of
+from openenv.env.incidents import incident
 from openenv.env.models import Action, Observation, State
 from openenv.env.rewards import REWARD_ERROR
 from openenv.env.tool_models import CallToolObservation, Tool, ToolErrorType
@@ -33,6 +33,7 @@ from openenv.harness.offered import OfferedTools, settled
 from openenv.harness.tools import resolve_tool_conflicts
 from openenv.harness.turn import MAX_TURN_BYTES, Turn
 from openenv.protocol.errors import InvalidRequest
+from openenv.protocol.saying import in_full
 from openenv.settings import server_settings
 
 logger = logging.getLogger("openenv.harness")
@@ -278,7 +279,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
             logger.warning("%s failed (%s): %s", name, kind, error.in_full)
             return error.in_full if is_for_all else error.message
         _, opaque = incident(error, "the agent")
-        return f"{type(error).__name__}: {text_of(error)}" if is_for_all else opaque
+        return in_full(error) if is_for_all else opaque
 
     async def _start_agent(self) -> list[str]:
         """Starts the agent and what it needs; the names of the tools that it is offered."""

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from typing_extensions import Self
 
 from openenv.protocol.errors import Json, ProtocolError
+from openenv.protocol.saying import faults_of
 from openenv.protocol.wire import BaseMessage
 
 RequestId = StrictInt | StrictStr | None
@@ -186,14 +187,9 @@ def read_request(message: Json) -> JsonRpcRequest:
     try:
         return JsonRpcRequest.model_validate(message)
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False)
-        told = "; ".join(
-            f"{'.'.join(map(str, fault['loc'])) or 'request'}: {fault['msg']}"
-            for fault in faults[:5]
-        )
         raise RpcRefusal(
             JsonRpcErrorCode.INVALID_REQUEST,
-            f"Invalid Request: {told}",
+            f"Invalid Request: {faults_of(error, 'request')}",
             request_id=request_id(message),
         ) from None
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from openenv.rubrics.saying import said
+from openenv.protocol.saying import said
 
 _NONE: Mapping[str, Any] = {}
 

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from threading import Lock
 from typing import BinaryIO
 
-from openenv.env.incidents import text_of
 from openenv.protocol.errors import (
     ConfigurationError,
     EnvironmentFactoryError,
     EnvironmentFailed,
 )
 from openenv.protocol.messages import Reply, Request, error_reply
+from openenv.protocol.saying import in_full
 from openenv.runtime.card import card_reply
 from openenv.runtime.ear import Ear
 from openenv.runtime.interruption import Interrupted
@@ -124,7 +124,7 @@ def why_not(error: BaseException) -> str:
         return error.message
     if isinstance(error, ConfigurationError):
         return str(error)
-    return f"the environment could not be loaded: {type(error).__name__}: {text_of(error)}"
+    return f"the environment could not be loaded: {in_full(error)}"
 
 
 def let_go_of(*lines: int) -> None:

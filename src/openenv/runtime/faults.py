@@ -9,9 +9,9 @@ from typing import TypeGuard
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from openenv.env.incidents import authors_traceback, text_of
 from openenv.env.models import is_observation
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, Json
+from openenv.protocol.saying import authors_traceback, text_of
 from openenv.rubrics.containment import is_ctrl_c
 from openenv.runtime.interruption import Interrupted
 

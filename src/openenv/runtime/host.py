@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from openenv.env.environment import Environment
-from openenv.env.incidents import authors_traceback, text_of
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
+from openenv.protocol.saying import authors_traceback, text_of
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.faults import contained
 from openenv.runtime.limits import Limits

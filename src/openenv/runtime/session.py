@@ -12,7 +12,6 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from openenv.env import rewards
-from openenv.env.incidents import authors_traceback
 from openenv.env.models import State, is_done, is_observation, pack, pack_state
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
 from openenv.env.tool_models import CallToolAction
@@ -25,6 +24,7 @@ from openenv.protocol.errors import (
     SessionError,
 )
 from openenv.protocol.messages import Reply, Request, as_tool_request, error_reply
+from openenv.protocol.saying import authors_traceback
 from openenv.protocol.wire import ResetRequest, ServerMode
 from openenv.runtime.disclosure import disclosed
 from openenv.runtime.faults import (
