@@ -59,8 +59,9 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
     """An environment around an agent. A reset starts the agent afresh, a step is one turn of it.
 
     The environment's tools, those of `@tool` and of `mcp`, are the agent's for as long as a turn
-    lasts. A turn's reward is the rubric's; without one it is the sum of what the tools gave. An
-    agent that fails ends the episode: `done`, with `error` and `error_type` (`harness_crashed` or
+    lasts. A turn's reward is the rubric's; without one it is the sum of what the tools gave, and
+    none, with `reward_error` in the metadata, if that of a tool could not be computed. An agent
+    that fails ends the episode: `done`, with `error` and `error_type` (`harness_crashed` or
     `turn_timeout`) in the metadata, and nothing of it is left running.
 
     A subclass overrides `reset_async` to begin a world of its own, and calls this one from there.
@@ -246,11 +247,13 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         return response
 
     def _observed(self, turn: Turn, response: HarnessResponse) -> Observation:
-        metadata = {
+        metadata: Json = {
             "response": response.response,
             "turn_events": turn.events,
             "turn_number": self._turn_number,
         }
+        if self.rubric is None and turn.reward_error is not None:
+            metadata[REWARD_ERROR] = turn.reward_error
         return Observation(done=response.done, reward=turn.reward, metadata=metadata)
 
     async def _failed(self, turn: Turn, error: Exception) -> Observation:
@@ -268,6 +271,8 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         if self.rubric is not None:
             judge = type(self.rubric).__name__
             metadata[REWARD_ERROR] = {"rubric": judge, "error": kind, "message": message}
+        elif turn.reward_error is not None:
+            metadata[REWARD_ERROR] = turn.reward_error
         reward = turn.reward if self.rubric is None else None
         return self._apply_transform(Observation(done=True, reward=reward, metadata=metadata))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from openenv.env.rewards import REWARD_ERROR
 from openenv.env.tool_content import plain_result
 from openenv.env.tool_models import CallToolObservation, ToolError, ToolErrorType
 from openenv.harness.adapter import response_of
@@ -38,6 +40,8 @@ class Turn:
     Attributes:
         events: what has happened so far, as plain JSON objects.
         rewards: what the environment's tools have given.
+        reward_error: why a tool's reward could not be computed, of the first of those; the turn
+            has none then.
         is_done: a tool has ended the episode.
     """
 
@@ -50,6 +54,7 @@ class Turn:
     ) -> None:
         self.events: list[Json] = []
         self.rewards: list[float] = []
+        self.reward_error: Any = None
         self.is_done = False
         self._emit = emit
         self._tells_rewards = tells_rewards
@@ -89,21 +94,28 @@ class Turn:
         event = _called(name, arguments, observation)
         if not self._tells_rewards:
             event.data.pop("reward", None)
+            event.data.pop(REWARD_ERROR, None)
         self._loop.call_soon_threadsafe(self._saw, event, observation)
 
     @property
     def reward(self) -> float | None:
-        """The sum of what the tools have given; `None` if that is nothing."""
-        return sum(self.rewards) if self.rewards else None
+        """The sum of what the tools have given; `None` if that is nothing, or one's has failed."""
+        return sum(self.rewards) if self.rewards and self.reward_error is None else None
 
     def _saw(self, event: HarnessEvent, observation: CallToolObservation | None) -> None:
         self._keep(event)
         if observation is not None:
             self.is_done |= observation.done or observation.truncated
-            if observation.reward is not None:
-                self.rewards.append(float(observation.reward))
+            self._count(*_reward_of(observation))
         if self._size > self._max_bytes and self._taking is not None:
             self._taking.cancel()
+
+    def _count(self, reward: float | None, failure: Any) -> None:
+        if reward is not None:
+            self.rewards.append(reward)
+            failure = _no_finite("the sum of the tools' rewards", sum(self.rewards))
+        if self.reward_error is None:
+            self.reward_error = failure
 
     async def _follow(self, stream: AsyncIterator[HarnessEvent]) -> HarnessResponse:
         try:
@@ -159,8 +171,28 @@ def _called(name: str, arguments: Json, observation: CallToolObservation | None)
         error = ToolError(error_type=ToolErrorType.EXECUTION_ERROR, message=wrong)
     data["result"] = _short(value)
     data["error"] = None if error is None else error.model_dump(mode="json")
-    data |= {"reward": observation.reward, "done": observation.done}
+    reward, failure = _reward_of(observation)
+    data |= {"reward": reward, "done": observation.done}
+    if failure is not None:
+        data[REWARD_ERROR] = failure
     return HarnessEvent(type=HarnessEventType.TOOL_RESULT, data=data)
+
+
+def _reward_of(observation: CallToolObservation) -> tuple[float | None, Any]:
+    """What a call has given, or why that could not be computed."""
+    failure = observation.metadata.get(REWARD_ERROR)
+    reward = observation.reward
+    if failure is None and reward is not None:
+        failure = _no_finite(f"the reward of {observation.tool_name}", float(reward))
+    return (None if failure is not None or reward is None else float(reward)), failure
+
+
+def _no_finite(what: str, reward: float) -> Json | None:
+    """The failure that a number is, which is no reward."""
+    if math.isfinite(reward):
+        return None
+    message = f"{what} is {reward}, which is no finite number"
+    return {"rubric": None, "error": "ValueError", "message": message}
 
 
 def _short(value: object) -> object:
