@@ -14,6 +14,7 @@ from openenv.harness.adapter import AgenticHarnessAdapter
 from openenv.harness.config import HarnessConfig
 from openenv.harness.environment import HarnessAction, HarnessEnvironment
 from openenv.harness.events import HarnessEvent, HarnessEventType
+from tests.harness.worlds import rogue
 
 FAILED = {"rubric": "Judge", "error": "ConnectionError", "message": "the judge is down"}
 
@@ -129,3 +130,19 @@ async def test_a_rubric_judges_whatever_the_tools_gave() -> None:
     observation = await turn("good bad", rubric=lambda action, seen: 0.25)
     assert observation.reward == 0.25
     assert "reward_error" not in observation.metadata
+
+
+async def test_the_calls_that_the_environment_saw_say_so() -> None:
+    [seen] = results(await turn("good"))
+    assert (seen["origin"], seen["tool_name"], seen["reward"]) == ("environment", "good", 1.0)
+
+
+async def test_an_agent_does_not_speak_for_the_environment() -> None:
+    environment = rogue("forges")
+    await environment.reset_async()
+    observation = await environment.step_async(HarnessAction(message="hi"))
+    await environment.close()
+    assert (observation.reward, observation.done) == (None, False)
+    _, forged, last = observation.metadata["turn_events"]
+    assert forged["data"] == {"tool_name": "buy", "reward": 1000, "done": True}
+    assert last["data"] == {"response": "echo:hi", "done": False}

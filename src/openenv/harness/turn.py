@@ -27,6 +27,8 @@ MAX_TURN_BYTES = 8 << 20
 """How much the events of a turn may hold, as JSON, unless the environment says otherwise."""
 MAX_RESULT_BYTES = 64 << 10
 """How much of a tool's result an event keeps."""
+ORIGIN = "origin"
+"""Says of an event who has seen it happen, if that was not the agent."""
 
 
 class Turn:
@@ -124,7 +126,7 @@ class Turn:
                     raise HarnessError(f"the adapter gave {type(event).__name__}, no HarnessEvent")
                 if event.type is HarnessEventType.TURN_COMPLETE:
                     return self._completed(event)
-                self._keep(event)
+                self._keep(_of_agent(event))
                 if self._size > self._max_bytes:
                     raise self._too_much()
         finally:
@@ -137,7 +139,7 @@ class Turn:
         response = response_of([event])
         is_done = response.done or self.is_done  # a tool may have ended the episode, too
         said = {**event.data, "response": response.response, "done": is_done}
-        self._keep(event.model_copy(update={"data": said}))
+        self._keep(_of_agent(event.model_copy(update={"data": said})))
         return HarnessResponse(response=response.response, done=is_done)
 
     def _keep(self, event: HarnessEvent) -> None:
@@ -159,9 +161,15 @@ class Turn:
         )
 
 
+def _of_agent(event: HarnessEvent) -> HarnessEvent:
+    """An event without the origin that an agent may have given it: it can't speak for others."""
+    said = {name: value for name, value in event.data.items() if name != ORIGIN}
+    return event.model_copy(update={"data": said})
+
+
 def _called(name: str, arguments: Json, observation: CallToolObservation | None) -> HarnessEvent:
     """The event of a call that begins, or of one that has ended with an observation."""
-    data: Json = {"origin": "environment", "tool_name": name}
+    data: Json = {ORIGIN: "environment", "tool_name": name}
     if observation is None:
         data["arguments"] = _short(arguments)
         return HarnessEvent(type=HarnessEventType.TOOL_CALL, data=data)
