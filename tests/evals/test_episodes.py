@@ -25,7 +25,7 @@ from openenv.client.results import StepResult
 from openenv.evals.inspect_episode import Outcome
 from openenv.evals.inspect_task import episodes
 from openenv.protocol.errors import ConfigurationError
-from tests.evals.worlds import Move, Parrot, Sums, address, doing, player, saying
+from tests.evals.worlds import Foreign, Move, Parrot, Sums, address, doing, player, saying
 from tests.serving import serving
 
 pytestmark = pytest.mark.filterwarnings(
@@ -262,6 +262,14 @@ def test_a_tool_that_fails_is_told_to_the_model() -> None:
     assert [error is None for error in errors] == [False, False, True]
     assert "no such luck" in str(errors[0])
     assert reward(sample).value == 1.0
+
+
+def test_a_tool_that_says_itself_that_it_fails_is_told_to_the_model() -> None:
+    moves: list[Move] = [("look", {}), ("look", {"away": True}), ("look", {})]
+    (sample,) = samples(played(Foreign, doing(*moves), seeds=[0]))
+    events = [event for event in sample.events if isinstance(event, ToolEvent)]
+    assert [event.result for event in events if event.error is None] == ["a bird"] * 2
+    assert [str(event.error and event.error.message) for event in events][1] == "a bird"
 
 
 @pytest.mark.expects_error_log

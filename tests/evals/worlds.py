@@ -8,6 +8,7 @@ from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, get_mo
 from inspect_ai.tool import ToolCall
 
 from openenv import Action, Environment, InvalidRequest, Observation, State
+from openenv.env.tool_models import CallToolObservation, Tool
 from openenv.env.tools import tool
 from tests.serving import Served
 
@@ -86,6 +87,19 @@ class Sums(Parrot):
     def fail(self) -> int:
         """Fails."""
         raise ValueError("no such luck")
+
+
+class Foreign(Parrot):
+    """The same with a tool that answers as those of MCP's servers, without data."""
+
+    def list_tools(self) -> list[Tool]:
+        schema = {"type": "object", "properties": {"away": {"type": "boolean"}}}
+        return [Tool(name="look", description="Looks.", input_schema=schema)]
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> CallToolObservation:
+        content = [{"type": "text", "text": "a bird"}]
+        result = {"content": content, "data": None, "is_error": bool(arguments)}
+        return CallToolObservation(tool_name=name, result=result)
 
 
 def address(server: Served) -> str:
