@@ -9,11 +9,37 @@ import pytest
 
 from openenv.env.environment import HostKind
 from openenv.protocol.errors import EnvironmentFactoryError, SessionCreationError
+from openenv.protocol.wire import ServerMode
 from tests.runtime import worlds
 from tests.runtime.seats import ask, happened, reset, serving, step, until
 from tests.runtime.worlds import AsyncGated, AsyncWorld, Do, Gated, Seen, World
 
 KINDS: list[HostKind] = ["inline", "thread", "process", "sandbox"]
+
+
+class Counted:
+    """A factory that counts how often it is pickled."""
+
+    pickled = 0
+
+    def __call__(self) -> World:
+        return World()
+
+    def __reduce__(self) -> tuple[type["Counted"], tuple[()]]:
+        Counted.pickled += 1
+        return Counted, ()
+
+
+@pytest.mark.parametrize("kind", ["process", "sandbox"])
+async def test_another_mode_is_prepared_for_no_second_time(kind: HostKind) -> None:
+    Counted.pickled = 0
+    async with serving(Counted(), kind) as sessions:
+        sessions.hosts.turn_to(ServerMode.PRODUCTION)
+        seat = await sessions.open()
+        fault = await step(seat, "fail", "the answer is 42")
+        assert "incident" in fault.data
+        assert "42" not in str(fault.data)
+    assert Counted.pickled == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

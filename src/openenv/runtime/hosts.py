@@ -73,9 +73,12 @@ class Hosts:
         self._spec = spec
         self._patience_s = patience_s
         self._shared_worker: Worker | None = None
+        self._plan: Plan | None = None
         self._sandbox: Sandbox | None = None
         self._nursery: Nursery | None = None
         self._housing = housing
+        if self.kind in ("process", "sandbox"):
+            self._plan = self._prepare()
         self._furnish()
 
     @property
@@ -89,22 +92,10 @@ class Hosts:
             self._housing = replace(self._housing, mode=mode)
             self._furnish()
 
-    def _furnish(self) -> None:
+    def _prepare(self) -> Plan:
+        """Finds out, once, what processes need; a sandbox is a look around the machine."""
         spec, housing = self._spec, self._housing
-        self._make = session_factory(
-            spec,
-            tracebacks=housing.tracebacks,
-            mode=housing.mode,
-            tool_timeout=housing.tool_timeout,
-        )
-        if self.kind not in ("process", "sandbox"):
-            return
-        plan = Plan.of(
-            spec,
-            tracebacks=housing.tracebacks,
-            mode=housing.mode,
-            tool_timeout=housing.tool_timeout,
-        )
+        plan = Plan.of(spec, tracebacks=housing.tracebacks, tool_timeout=housing.tool_timeout)
         if FORKS:
             from openenv.runtime.confine import shield  # of Linux alone
 
@@ -113,8 +104,21 @@ class Hosts:
             from openenv.runtime.sandbox import Sandbox  # of Linux alone
 
             self._sandbox = Sandbox.of(spec, plan, housing.isolation)
-        birth = SessionBirth(plan=plan, sandbox=self._sandbox)
-        self._nursery = Nursery(spec.name, birth, housing.environ, patience_s=self._patience_s)
+        return plan
+
+    def _furnish(self) -> None:
+        """Makes what depends on the mode; nothing of it begins before the first session."""
+        spec, housing = self._spec, self._housing
+        self._make = session_factory(
+            spec,
+            tracebacks=housing.tracebacks,
+            mode=housing.mode,
+            tool_timeout=housing.tool_timeout,
+        )
+        if self._plan is not None:
+            plan = replace(self._plan, mode=housing.mode)
+            birth = SessionBirth(plan=plan, sandbox=self._sandbox)
+            self._nursery = Nursery(spec.name, birth, housing.environ, patience_s=self._patience_s)
 
     @property
     def isolation(self) -> dict[str, Any]:
