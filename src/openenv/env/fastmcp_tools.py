@@ -92,7 +92,7 @@ class FastMCPTools:
         finally:
             raised = self._witness.take(number)
         if fault is not None and _is_broken(fault):
-            await self._begin_anew()
+            await self._begin_anew(client)
         if raised is not None:
             raise _as_failure(name, raised[0], is_far=raised[1])
         if fault is not None:
@@ -105,9 +105,11 @@ class FastMCPTools:
         """Ends the session."""
         await self._client.close()
 
-    async def _begin_anew(self) -> None:
-        """Leaves a session that has broken; the next call has another."""
-        broken, self._client = self._client, Client(self._server)
+    async def _begin_anew(self, broken: Any) -> None:
+        """Leaves a session that has broken, unless another call has; the next one has another."""
+        if self._client is not broken:
+            return
+        self._client = Client(self._server)
         await asyncio.wait([asyncio.ensure_future(_closed(broken))], timeout=FAREWELL_S)
 
     async def _connected(self) -> Any:
