@@ -118,6 +118,19 @@ async def test_a_call_that_takes_too_long_is_logged_in_a_line(
     await seat.close()
 
 
+async def test_who_is_cancelled_as_the_host_starts_has_no_session() -> None:
+    ended: list[Seat] = []
+
+    class Meeting(Patient):
+        async def start(self) -> None:
+            opening.cancel()
+
+    opening = asyncio.ensure_future(seat_on(Meeting(), ended).start())
+    await asyncio.wait([opening])
+    assert opening.cancelled()
+    await until(lambda: len(ended) == 1)
+
+
 async def test_a_host_that_cannot_start() -> None:
     ended: list[Seat] = []
     host = BadHost(OSError("no room"))

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from openenv.protocol.messages import Reply, Request
 
@@ -65,7 +66,7 @@ def keeps_slot(seconds: float, late: Late | None) -> str:
     )
 
 
-def forget(running: asyncio.Future[Reply]) -> None:
+def forget(running: asyncio.Future[Any]) -> None:
     """Nobody waits for this any more; its error is not to be reported as a forgotten one."""
     if not running.cancelled():
         running.exception()

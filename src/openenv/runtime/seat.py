@@ -132,7 +132,7 @@ class Seat:
         """
         async with self._turn:
             try:
-                await asyncio.wait_for(self._host.start(), self._limits.reset_timeout)
+                await self._build()
             except asyncio.TimeoutError:
                 overdue = _overdue(self._limits.reset_timeout)
                 self._log(overdue)
@@ -153,6 +153,20 @@ class Seat:
                 raise SessionCreationError("the server is stopping")
             self._stage = Stage.OPEN
             self.touch()
+
+    async def _build(self) -> None:
+        """As `asyncio.wait_for`, which up to Python 3.11 loses a cancellation at its end."""
+        starting = asyncio.ensure_future(self._host.start())
+        starting.add_done_callback(forget)
+        try:
+            _, late = await asyncio.wait([starting], timeout=self._limits.reset_timeout)
+        finally:
+            if not starting.done():
+                starting.cancel()
+                await asyncio.wait([starting])
+        if late and starting.cancelled():
+            raise asyncio.TimeoutError
+        starting.result()
 
     def serve(self, request: Request, deliver: Deliver) -> None:
         """Answers a request, at once if its host can; after the running call, if there is one.
