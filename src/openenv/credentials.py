@@ -46,6 +46,13 @@ _SHAPES = tuple(
         ("a private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
     )
 )
+_PASSWORD = re.compile(
+    r"//[^/\s:@]*:[^/\s@]+@"  # a user and a password in an address
+    r"|https?://[^/\s@]+@"  # an address of the web has no user without a reason
+    r"|^(?!mailto:)[^/\s:@]+:[^/\s@]+@[\w.-]+(?::\d+)?$"  # a proxy without its scheme
+    r"|(?:password|passwd|secret|api_?key|account_?key|access_?key|(?<![a-z_])(?:pwd|token))=[^\s;&]",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -80,3 +87,11 @@ def find_credentials(text: str) -> Iterator[Finding]:
     for kind, shape in _SHAPES:
         for found in shape.finditer(text):
             yield Finding(text.count("\n", 0, found.start()) + 1, kind)
+
+
+def has_password(text: str) -> bool:
+    """Whether a setting has a password in it: in an address, or as `password=…`.
+
+    Examples in files have such, too; there that is no credential yet.
+    """
+    return _PASSWORD.search(text) is not None

@@ -37,7 +37,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast, get_args
 
-from openenv.credentials import find_credentials
+from openenv.credentials import find_credentials, has_password
 from openenv.env.environment import HostKind
 from openenv.protocol.errors import ConfigurationError
 from openenv.protocol.wire import ServerMode
@@ -50,10 +50,16 @@ HOST_KINDS = get_args(HostKind)
 ISOLATIONS = ("best", "strict")
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|COOKIE|PRIVATE|APIKEY"
-    r"|(API|ACCESS|AUTH|ENCRYPTION)_?KEY|_(KEY|PWD|PAT|DSN)$|^KEY$|(?<!BY)(?<!COM)PASS$"
+    r"|(API|ACCESS|AUTH|ENCRYPTION)_?KEY|^KEY$|(?<!BY)(?<!COM)PASS$"
+    r"|_(KEYS?|PWD|PAT|DSN|SK|PSK|JWT|SAS|CREDS?|BEARER)(_?\d+)?$"
     r"|(?<!DESKTOP)(?<!FULL)_SESSION$"
     r"|_AUTH|AUTHORIZATION|DATABASE_URL|CONNECTION_STRING|WEBHOOK",
     re.IGNORECASE,
+)
+_PERHAPS = re.compile(r"_(API|MASTER)(_?\d+)?$", re.IGNORECASE)
+"""Names of credentials to some, and of addresses and switches to others."""
+_HARMLESS = re.compile(
+    r"[a-z][\w+.-]*://\S*|[\w.-]+:\d+|\d{0,6}|true|false|yes|no|on|off", re.IGNORECASE
 )
 
 
@@ -195,14 +201,17 @@ def isolation(name: str | None) -> Isolation:
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables that a child process may see: none that looks like a credential.
 
-    By its name, or by a value that has the shape of a well-known token.
+    By its name, or by a value that has the shape of a well-known token or a password in it, as
+    the address of a proxy may.
     """
     kept = {name.strip() for name in environ.get("OPENENV_CHILD_ENV", "").split(",")}
     return {n: v for n, v in environ.items() if n in kept or not _is_secret(n, v)}
 
 
 def _is_secret(name: str, value: str) -> bool:
-    return _SECRET.search(name) is not None or any(find_credentials(value))
+    if _SECRET.search(name) or has_password(value) or any(find_credentials(value)):
+        return True
+    return _PERHAPS.search(name) is not None and _HARMLESS.fullmatch(value) is None
 
 
 @contextmanager

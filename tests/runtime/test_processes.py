@@ -179,6 +179,17 @@ class TestSecrets:
                 (name, "x")
                 for name in ("DBPASS", "DB_PASS", "MY_PWD", "AWS_SESSION", "SITE_SESSION")
             ),
+            *((name, "LEAKME16") for name in ("STRIPE_SK", "LITELLM_MASTER", "WANDB_API")),
+            *((name, "x") for name in ("GCP_CREDS", "WIFI_PSK", "MY_JWT", "SIGNING_KEYS_2")),
+            ("HTTPS_PROXY", "http://user:pass@proxy.example:3128"),
+            ("http_proxy", "user:pass@proxy.example:3128"),
+            ("ALL_PROXY", "user:pass@proxy"),
+            ("REDIS_URL", "redis://:pass@cache/0"),
+            ("PIP_INDEX_URL", "https://user:pass@index.example/simple"),
+            ("PIP_EXTRA_INDEX_URL", "https://one.example https://sometoken@two.example/simple"),
+            ("BLOBS", "AccountName=me;AccountKey=abc;EndpointSuffix=x"),
+            ("DB", "host=here user=me password=abc"),
+            ("CALLBACK", "https://here.example/?token=abc"),
         ],
     )
     def test_a_credential_is_known_by_its_name_or_by_its_shape(self, name: str, value: str) -> None:
@@ -190,6 +201,27 @@ class TestSecrets:
         names += ["DESKTOP_SESSION", "KDE_FULL_SESSION", "TERM_SESSION_ID", "PROXY_BYPASS"]
         harmless = {name: "/home/you/hf_models:sk-learn" for name in names}
         assert without_secrets(harmless) == harmless
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("HTTPS_PROXY", "http://proxy.example:3128"),
+            ("NO_PROXY", "localhost,127.0.0.1,.example"),
+            ("PIP_INDEX_URL", "https://index.example/simple/@scope:1"),
+            ("REPOSITORY", "ssh://git@host.example/you/it.git"),
+            ("REMOTE", "git@host.example:you/it.git"),
+            ("IMAGE", "image:tag@sha256:0a1b2c"),
+            ("CONTACT", "mailto:you@host.example"),
+            ("SPARK_MASTER", "spark://here:7077"),
+            ("OPENAI_API", "https://model.example/v1"),
+            ("IS_MASTER", "1"),
+            ("USES_API", "true"),
+            ("PS1", r"\u@\h:\w\$ "),
+            ("OPTIONS", "max_token=5 tokens=7"),
+        ],
+    )
+    def test_addresses_and_switches_are_no_credentials(self, name: str, value: str) -> None:
+        assert without_secrets({name: value}) == {name: value}
 
 
 class TestHungProcesses:
