@@ -10,10 +10,15 @@ from openenv.rubrics import Gate, Rubric
 from tests.rubrics.scorers import Fixed, Hanging
 
 
-class Endless(Hanging):
+class Endless(Rubric):
     """Would never answer, and nothing but its caller ends it."""
 
     timeout_s = None
+
+    async def forward(self, action: Any, observation: Any) -> float:
+        """Nothing."""
+        await asyncio.Event().wait()
+        return 0.0
 
 
 class Waiting(Rubric):
@@ -132,6 +137,7 @@ def test_neither_has_a_step(world: Any) -> None:
         env.reset()
         result = env.step(Action())
     assert result.reward is None
+    assert result.reward_error is not None
     assert result.reward_error["error"] == "Unsettled"
 
 

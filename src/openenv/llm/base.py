@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+from typing_extensions import Self
+
 from openenv.llm.address import address
 from openenv.llm.responses import LLMResponse, TokenUsage
 
@@ -71,6 +73,10 @@ class LLMClient(ABC):
             NotImplementedError: this client knows no tools.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot call tools")
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Itself: the copies of a rubric share its client, and what that has counted."""
+        return self
 
     async def aclose(self) -> None:  # noqa: B027  # most hold nothing
         """Ends what the client holds. Ours hold nothing: connections end with their event loop."""

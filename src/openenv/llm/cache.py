@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Any
 
+from typing_extensions import Self
+
 from openenv.protocol.errors import ConfigurationError
 
 
@@ -46,8 +48,12 @@ class AnswerCache:
         return len(self._answers)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy begins empty: an answer on its way is nothing that can be copied."""
+        """In another process it begins empty: an answer on its way cannot be sent there."""
         return type(self), (self.size,)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Itself: the copies of a rubric share its answers."""
+        return self
 
     async def get(self, key: str, ask: Callable[[], Awaitable[str]]) -> str:
         """The answer to what a key stands for.

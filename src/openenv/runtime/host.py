@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from openenv.env.environment import Environment
+from openenv.env.own_rubric import with_own_rubric
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import EnvironmentFactoryError, HostCrashed
 from openenv.protocol.messages import Reply, Request
@@ -66,7 +67,7 @@ def session_factory(
 
     def make() -> Session:
         try:
-            environment = contained(spec.make)
+            environment = with_own_rubric(contained(spec.make))
         except Exception as error:
             logger.warning(
                 "%s could not be built\n%s", spec.name, authors_traceback(error).rstrip()

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from openenv.env import rewards
 from openenv.env.models import State, is_done, is_observation, pack, pack_state
+from openenv.env.own_rubric import give_back
 from openenv.env.spec import AnyEnvironment, EnvSpec, Traits
 from openenv.env.tool_models import CallToolAction
 from openenv.protocol.episode import Episode
@@ -106,7 +107,10 @@ class Session:
 
     def close(self) -> Coroutine[Any, Any, None] | None:
         """Closes the environment; its own failure to do so is logged and ends nothing else."""
-        return None if self._spec.shared else closing(self.environment)
+        if self._spec.shared:
+            return None
+        give_back(self.environment)
+        return closing(self.environment)
 
     async def _answer_later(
         self, request: Request, pending: Awaitable[object], answer: Answer
