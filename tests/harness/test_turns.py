@@ -14,6 +14,7 @@ from openenv.harness.adapter import AgenticHarnessAdapter
 from openenv.harness.config import HarnessConfig
 from openenv.harness.environment import HarnessAction, HarnessEnvironment
 from openenv.harness.events import HarnessEvent, HarnessEventType
+from openenv.protocol.errors import ConcurrentCall
 from tests.harness.worlds import rogue
 
 FAILED = {"rubric": "Judge", "error": "ConnectionError", "message": "the judge is down"}
@@ -146,3 +147,29 @@ async def test_an_agent_does_not_speak_for_the_environment() -> None:
     _, forged, last = observation.metadata["turn_events"]
     assert forged["data"] == {"tool_name": "buy", "reward": 1000, "done": True}
     assert last["data"] == {"response": "echo:hi", "done": False}
+
+
+async def test_a_second_turn_at_once_is_refused_and_the_first_goes_on() -> None:
+    environment = Scores(Caller())
+    await environment.reset_async()
+    first, second = await asyncio.gather(
+        environment.turn_async("good"), environment.turn_async("good"), return_exceptions=True
+    )
+    after = await environment.turn_async("good good")
+    await environment.close()
+    assert isinstance(second, ConcurrentCall)
+    assert isinstance(first, Observation)
+    assert (first.reward, first.metadata["turn_number"]) == (1.0, 1)
+    assert (after.reward, after.metadata["turn_number"]) == (2.0, 2)
+
+
+async def test_the_next_turn_is_had_after_one_that_was_given_up() -> None:
+    environment = rogue("hangs")
+    await environment.reset_async()
+    turning = asyncio.ensure_future(environment.turn_async("hi"))
+    await asyncio.sleep(0)
+    turning.cancel()
+    await asyncio.wait([turning])
+    await environment.reset_async()
+    assert (await environment.turn_async("hi", timeout_s=0.2)).done
+    await environment.close()

@@ -32,7 +32,7 @@ from openenv.harness.events import HarnessResponse
 from openenv.harness.offered import OfferedTools, settled
 from openenv.harness.tools import resolve_tool_conflicts
 from openenv.harness.turn import MAX_TURN_BYTES, Turn
-from openenv.protocol.errors import InvalidRequest
+from openenv.protocol.errors import ConcurrentCall, InvalidRequest
 from openenv.protocol.saying import in_full
 from openenv.settings import server_settings
 
@@ -97,6 +97,7 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
         self._ending: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
+        self._in_turn = False
         self._turn_number = 0
         self._state = State()
 
@@ -179,9 +180,23 @@ class HarnessEnvironment(Environment[HarnessAction, Observation, State]):
 
         Returns:
             metadata: `response`, `turn_events` and `turn_number`, or how the agent failed.
+
+        Raises:
+            ConcurrentCall: a turn is running, which goes on.
         """
         if not isinstance(message, str):
             raise InvalidRequest(f"a message is text, got {type(message).__name__}")
+        if self._in_turn:
+            raise ConcurrentCall("the agent is in a turn; await its end before the next message")
+        self._in_turn = True
+        try:
+            return await self._take_turn(message, emit, timeout_s)
+        finally:
+            self._in_turn = False
+
+    async def _take_turn(
+        self, message: str, emit: Callable[[bytes], None] | None, timeout_s: float | None
+    ) -> Observation:
         self._turn_number += 1
         self._state.step_count = self._turn_number
         self._turn = turn = self._new_turn(emit)
