@@ -275,9 +275,11 @@ class HarnessProcess:
 
     def _look(self) -> None:
         """Takes note of what it has started, while its keeper is there to tell whose it is."""
+        if not self.is_running():
+            self._tree.kill()  # nothing, unless it has killed its keeper
+            return
         self._tree.look()
-        if self.is_running():
-            self._looking = asyncio.get_running_loop().call_later(TREE_LOOK_S, self._look)
+        self._looking = asyncio.get_running_loop().call_later(TREE_LOOK_S, self._look)
 
     def _stop_looking(self) -> None:
         if self._looking is not None:
