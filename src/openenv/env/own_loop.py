@@ -90,16 +90,26 @@ class OwnLoop:
 
     def _submit(self, coroutine: Coroutine[Any, Any, ResultT]) -> Future[ResultT]:
         with self._beginning:
-            if self._is_closed:
+            try:
+                loop = self._begun()
+            except BaseException:
                 coroutine.close()
-                raise RuntimeError("this environment is closed")
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_serve, args=(self._loop,), name=self._name, daemon=True
-                )
-                self._thread.start()
-            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+                raise
+            return asyncio.run_coroutine_threadsafe(coroutine, loop)
+
+    def _begun(self) -> asyncio.AbstractEventLoop:
+        if self._is_closed:
+            raise RuntimeError("this environment is closed")
+        if self._loop is None:
+            loop = asyncio.new_event_loop()
+            thread = threading.Thread(target=_serve, args=(loop,), name=self._name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no thread is left
+                loop.close()
+                raise
+            self._loop, self._thread = loop, thread
+        return self._loop
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
