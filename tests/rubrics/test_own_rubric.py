@@ -141,12 +141,13 @@ def test_an_instances_rubric_is_read_from_it_and_hooks_go_with_it() -> None:
         def __init__(self) -> None:
             made.append(self)
 
-    with local(Kept) as one, local(Kept) as other:
+    world: type[Delayed] = Kept
+    with local(world) as one, local(world) as other:
         one.reset()
         one.step(Try(end=True))
         other.reset()
     assert heard == [1.0]
-    first, second = (world.rubric for world in made)
+    first, second = (instance.rubric for instance in made)
     assert first is not second
     assert isinstance(first, Length)
     assert isinstance(second, Length)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
+from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -179,6 +180,8 @@ def _traced(environment: AnyEnvironment, trace: Trace, value: object) -> object:
     if not is_observation(value):
         return value
     observation: Any = value
+    if trace.has_strays() and isinstance(environment.rubric, Rubric):
+        trace.adopt(chain([environment.rubric], environment.rubric.rubrics()))
     verdict = trace.verdict()
     if verdict is not None:
         observation = told(environment, observation, verdict)

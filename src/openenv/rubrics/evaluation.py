@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Generator, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from openenv.protocol.saying import authors_traceback, said
 from openenv.rubrics.containment import ENDINGS, contained, ended, is_ctrl_c
 from openenv.rubrics.score import Failure, Score
 from openenv.rubrics.settling import Pending, give_up, is_pending
+from openenv.rubrics.stray import count, since, strays
 
 if TYPE_CHECKING:
     from openenv.rubrics.base import Rubric
@@ -31,18 +32,41 @@ _open: ContextVar[Trace | None] = ContextVar("openenv_rubric_trace", default=Non
 class Trace:
     """The rubrics that are called in a `with` block of it, in their order.
 
-    The block is its own task and those that are begun in it; of other threads, only that of
-    `asyncio.to_thread`.
+    The block is its own task and those that are begun in it, and `asyncio.to_thread`. What was
+    called in other threads meanwhile is adopted in the end.
     """
 
     def __init__(self) -> None:
         self.calls: list[Evaluation] = []
+        self._begun = count.begun
 
     def __enter__(self) -> None:
         self._token = _open.set(self)
 
     def __exit__(self, *_: object) -> None:
         _open.reset(self._token)
+
+    def has_strays(self) -> bool:
+        """Whether any rubric was called meanwhile of which nobody knows who did."""
+        return self._begun != count.begun
+
+    def adopt(self, rubrics: Iterable[Rubric], by: int | None = None) -> None:
+        """Takes the calls of those rubrics that strayed since it began for its own.
+
+        What one of the rubrics has adopted stays that one's. Of two that call the same rubric at
+        the same time, both adopt it.
+
+        Args:
+            rubrics: those it may have called.
+            by: the id of the rubric that adopts.
+        """
+        begun, self._begun = self._begun, count.begun
+        among = list(rubrics)
+        ids = {id(rubric) for rubric in among}
+        for call in since(begun, among):
+            if ids.isdisjoint(call.adopters):
+                self.calls.append(call)
+                call.adopters = (*call.adopters, by)
 
     def verdict(self) -> Score | None:
         """The first score that is not valid, else the last; `None` if no rubric was called."""
@@ -54,6 +78,8 @@ class Trace:
 class Evaluation(Trace):
     """One call of a rubric, known to the trace that it happens in."""
 
+    adopters: tuple[int | None, ...] = ()
+
     def __init__(self, rubric: Rubric) -> None:
         self.calls = []
         self.score: Score | None = None
@@ -62,6 +88,9 @@ class Evaluation(Trace):
         outer = _open.get()
         if outer is not None:
             outer.calls.append(self)
+        else:
+            strays(rubric, self)
+        self._begun = count.begun
 
     def begin(self, action: Any, observation: Any) -> Score | Limited:
         """Calls the rubric's own `forward`: its score, or what is to be awaited for it."""
@@ -80,6 +109,8 @@ class Evaluation(Trace):
 
     def given(self, result: object) -> Score:
         """The score that a result of `forward` is, valid if it is a finite number."""
+        if self._begun != count.begun:
+            self.adopt(self._rubric.rubrics(), id(self._rubric))
         blamed = self._blamed(unsettled=True) if self.calls else None
         if isinstance(result, Score) and result.failure is not None:
             own = Failure((), self._kind, result.failure.error, result.failure.message)
@@ -92,6 +123,7 @@ class Evaluation(Trace):
 
     def failed(self, error: Exception) -> Score:
         """The score after an exception. It is the child's failure, if one of them has failed."""
+        self.adopt(self._rubric.rubrics(), id(self._rubric))
         blamed = self._blamed()
         if blamed is None:
             logger.warning("%s gave no score\n%s", self._kind, authors_traceback(error).rstrip())
