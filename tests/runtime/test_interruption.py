@@ -84,3 +84,18 @@ def test_calls_that_nobody_interrupts_leave_the_interpreter_at_ease() -> None:
     finally:
         sys.setprofile(None)
     assert seen
+
+
+def test_only_the_call_that_is_named_is_struck() -> None:
+    calls = Interruptible()
+    first, second = object(), object()
+
+    def strike_the_first() -> str:
+        calls.interrupt(first)
+        for _ in range(10_000):
+            pass
+        return "not struck"
+
+    assert calls.run(strike_the_first, second) == "not struck"
+    with pytest.raises(Interrupted):
+        calls.run(strike_the_first, first)

@@ -28,10 +28,15 @@ class Interruptible:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: int | None = None
+        self._whose: object = None
         self._is_struck = False
 
-    def run(self, call: Callable[[], ResultT]) -> ResultT:
+    def run(self, call: Callable[[], ResultT], whose: object = None) -> ResultT:
         """Makes a call.
+
+        Args:
+            call: the call.
+            whose: what `interrupt` must name to mean this call.
 
         Raises:
             Interrupted: it was interrupted.
@@ -39,7 +44,7 @@ class Interruptible:
         try:
             try:
                 with self._lock:
-                    self._thread = threading.get_ident()
+                    self._thread, self._whose = threading.get_ident(), whose
                 return call()
             finally:
                 self._leave()
@@ -47,10 +52,10 @@ class Interruptible:
             self._leave()
             raise
 
-    def interrupt(self) -> None:
-        """Interrupts the call, if there is one."""
+    def interrupt(self, whose: object = None) -> None:
+        """Interrupts the call, if there is one and it is this one's."""
         with self._lock:
-            if self._thread is not None:
+            if self._thread is not None and self._whose is whose:
                 self._is_struck = True
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread), ctypes.py_object(Interrupted)

@@ -40,11 +40,17 @@ class BlockingCalls:
 
     def interrupt(self) -> bool:
         """Cancels what is awaited, from any thread, and says whether something was."""
+        cancel = self.cancellation()
+        if cancel is not None:
+            cancel()
+        return cancel is not None
+
+    def cancellation(self) -> Callable[[], object] | None:
+        """What cancels that which is awaited now and nothing else, from any thread."""
         loop, task = self._loop, self._task
         if loop is None or task is None:
-            return False
-        loop.call_soon_threadsafe(task.cancel)
-        return True
+            return None
+        return lambda: loop.call_soon_threadsafe(task.cancel)
 
     def close(self) -> None:
         """Closes the event loop, if there was need of one, and ends what was left running on it."""
@@ -82,7 +88,7 @@ class Worker:
             error: Exception | Interrupted | None = None
             try:
                 self._doing = future
-                result = self._interruptible.run(lambda: self._do(future, job))
+                result = self._interruptible.run(lambda: self._do(future, job), future)
             except BaseException as raised:  # noqa: BLE001  # handed to whoever waits
                 error = raised if isinstance(raised, Exception | Interrupted) else ended(raised)
             with suppress(RuntimeError):  # the loop has closed: nobody waits any more
@@ -98,8 +104,13 @@ class Worker:
         if future.done():
             return
         self._unwanted.add(future)
-        if self._doing is future and not self.calls.interrupt():
-            self._interruptible.interrupt()
+        cancel = self.calls.cancellation()
+        if self._doing is not future:  # nor was it when that was looked up
+            return
+        if cancel is None:
+            self._interruptible.interrupt(future)
+        else:
+            cancel()
 
     def _do(self, future: asyncio.Future[Any], job: Callable[[], ResultT]) -> ResultT:
         if future in self._unwanted:
