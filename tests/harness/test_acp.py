@@ -11,10 +11,10 @@ import pytest
 
 from openenv import Observation
 from openenv.env.tools import tool
-from openenv.harness.acp import ACPHarnessAdapter
-from openenv.harness.config import HarnessConfig
-from openenv.harness.environment import HarnessAction, HarnessEnvironment
-from openenv.harness.errors import HarnessStartupError
+from openenv.harness.agents.acp import ACPHarnessAdapter
+from openenv.harness.agents.config import HarnessConfig
+from openenv.harness.agents.environment import HarnessAction, HarnessEnvironment
+from openenv.harness.agents.errors import HarnessStartupError
 from tests.harness.worlds import MARK, nothing_is_left
 
 pytest.importorskip("acp", reason="the SDK of the Agent Client Protocol is not installed")

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from openenv.harness.acp import ACPHarnessAdapter
-from openenv.harness.adapter import AgenticHarnessAdapter
-from openenv.harness.choice import adapter_for
-from openenv.harness.config import HarnessConfig
-from openenv.harness.environment import HarnessAction, HarnessEnvironment
-from openenv.harness.errors import HarnessNotRunningError, HarnessStartupError
-from openenv.harness.events import HarnessEvent, HarnessEventType
-from openenv.harness.launched import LaunchedAdapter
-from openenv.harness.over_http import HTTPHarnessAdapter
-from openenv.harness.over_mcp import MCPServerHarnessAdapter
-from openenv.harness.stdio import StdioHarnessAdapter
+from openenv.harness.agents.acp import ACPHarnessAdapter
+from openenv.harness.agents.adapter import AgenticHarnessAdapter
+from openenv.harness.agents.choice import adapter_for
+from openenv.harness.agents.config import HarnessConfig
+from openenv.harness.agents.environment import HarnessAction, HarnessEnvironment
+from openenv.harness.agents.errors import HarnessNotRunningError, HarnessStartupError
+from openenv.harness.agents.events import HarnessEvent, HarnessEventType
+from openenv.harness.agents.launched import LaunchedAdapter
+from openenv.harness.agents.over_http import HTTPHarnessAdapter
+from openenv.harness.agents.over_mcp import MCPServerHarnessAdapter
+from openenv.harness.agents.stdio import StdioHarnessAdapter
 from tests.harness.worlds import Shop, config, nothing_is_left
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are seen by /proc")

@@ -13,12 +13,12 @@ import pytest
 from openenv import Observation
 from openenv.env.tool_models import Tool
 from openenv.env.tools import ToolFailure, tool
-from openenv.harness.bridge import HarnessMCPBridge, build_bridge_server
-from openenv.harness.config import HarnessConfig
-from openenv.harness.environment import HarnessAction, HarnessEnvironment
-from openenv.harness.events import HarnessEvent, HarnessEventType, events_to_metadata
-from openenv.harness.offered import OfferedTools
-from openenv.harness.tools import resolve_tool_conflicts
+from openenv.harness.agents.bridge import HarnessMCPBridge, build_bridge_server
+from openenv.harness.agents.config import HarnessConfig
+from openenv.harness.agents.conflicts import resolve_tool_conflicts
+from openenv.harness.agents.environment import HarnessAction, HarnessEnvironment
+from openenv.harness.agents.events import HarnessEvent, HarnessEventType, events_to_metadata
+from openenv.harness.agents.offered import OfferedTools
 from openenv.protocol.errors import ConfigurationError
 from openenv.runtime.limits import Limits
 from tests.harness.test_adapters import Scripted

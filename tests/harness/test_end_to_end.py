@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from websockets.sync.client import ClientConnection
 
-from openenv.harness.collection import Collection
-from openenv.harness.records import RolloutSerializer
-from openenv.harness.stdio import StdioHarnessAdapter
+from openenv.harness.agents.stdio import StdioHarnessAdapter
+from openenv.harness.collecting.collection import Collection
+from openenv.harness.collecting.records import RolloutSerializer
 from openenv.testing.model_server import Call, ModelServer, Reply
 from tests.harness.worlds import Shop, config, watched
 from tests.serving import Served

@@ -18,9 +18,9 @@ import pytest
 
 from openenv import Action, Environment, Observation, State
 from openenv.env.tools import tool
-from openenv.harness.acp import ACPHarnessAdapter
-from openenv.harness.config import HarnessConfig
-from openenv.harness.environment import HarnessAction, HarnessEnvironment
+from openenv.harness.agents.acp import ACPHarnessAdapter
+from openenv.harness.agents.config import HarnessConfig
+from openenv.harness.agents.environment import HarnessAction, HarnessEnvironment
 from openenv.testing.model_server import Call, ModelServer, Received, Reply
 from tests.harness.worlds import MARK, nothing_is_left
 from tests.serving import serving

@@ -10,10 +10,10 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from openenv.harness.adapter import AgenticHarnessAdapter
-from openenv.harness.config import HarnessConfig
-from openenv.harness.environment import HarnessAction, HarnessEnvironment
-from openenv.harness.over_http import HTTPHarnessAdapter
+from openenv.harness.agents.adapter import AgenticHarnessAdapter
+from openenv.harness.agents.config import HarnessConfig
+from openenv.harness.agents.environment import HarnessAction, HarnessEnvironment
+from openenv.harness.agents.over_http import HTTPHarnessAdapter
 from tests.harness.worlds import config, rogue, watched
 from tests.serving import PATIENCE_S, Served, eventually
 

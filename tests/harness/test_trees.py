@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from openenv.harness import process
-from openenv.harness.environment import HarnessEnvironment
-from openenv.harness.tree import Process, ProcessTree
+from openenv.harness.agents import process
+from openenv.harness.agents.environment import HarnessEnvironment
+from openenv.harness.agents.tree import Process, ProcessTree
 from tests.harness.worlds import marked, rogue, served, watched
 from tests.serving import eventually
 

@@ -10,10 +10,10 @@ import pytest
 
 from openenv import Observation
 from openenv.env.tools import tool
-from openenv.harness.adapter import AgenticHarnessAdapter
-from openenv.harness.config import HarnessConfig
-from openenv.harness.environment import HarnessAction, HarnessEnvironment
-from openenv.harness.events import HarnessEvent, HarnessEventType
+from openenv.harness.agents.adapter import AgenticHarnessAdapter
+from openenv.harness.agents.config import HarnessConfig
+from openenv.harness.agents.environment import HarnessAction, HarnessEnvironment
+from openenv.harness.agents.events import HarnessEvent, HarnessEventType
 from openenv.protocol.errors import ConcurrentCall
 from tests.harness.worlds import rogue
 

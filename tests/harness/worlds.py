@@ -12,9 +12,9 @@ from typing import Any
 
 from openenv import Observation
 from openenv.env.tools import tool
-from openenv.harness.config import HarnessConfig
-from openenv.harness.environment import HarnessEnvironment
-from openenv.harness.stdio import StdioHarnessAdapter
+from openenv.harness.agents.config import HarnessConfig
+from openenv.harness.agents.environment import HarnessEnvironment
+from openenv.harness.agents.stdio import StdioHarnessAdapter
 from tests.serving import Served, eventually, serving
 
 AGENTS = Path(__file__).parent / "agent"

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from openenv import Action, Environment, Observation
 from openenv.cli.__main__ import app
-from openenv.harness.collection import Collection, Policy
-from openenv.harness.records import EpisodeRecord, RolloutSerializer
+from openenv.harness.collecting.collection import Collection, Policy
+from openenv.harness.collecting.records import EpisodeRecord, RolloutSerializer
 from openenv.project.collection import write
 from openenv.project.errors import ProjectError
 from openenv.testing import Call, Failure, ModelServer, Reply

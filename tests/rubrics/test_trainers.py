@@ -11,8 +11,8 @@ import pytest
 
 from openenv import EnvClient, EnvPool
 from openenv.gym import GymEnv, VectorEnv
-from openenv.harness.collection import Collection
-from openenv.harness.records import RolloutSerializer
+from openenv.harness.collecting.collection import Collection
+from openenv.harness.collecting.records import RolloutSerializer
 from tests.rubrics.worlds import Delayed, Peer, Tried, Try
 from tests.serving import Served, serving
 

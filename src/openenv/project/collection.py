@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openenv import __version__
-from openenv.harness.collection import Plan
-from openenv.harness.folder_lock import FolderBusy
-from openenv.harness.records import CollectResult, RolloutSerializer
+from openenv.harness.collecting.collection import Plan
+from openenv.harness.collecting.folder_lock import FolderBusy
+from openenv.harness.collecting.records import CollectResult, RolloutSerializer
 from openenv.project.errors import ProjectError
 from openenv.protocol.errors import ConnectFailed
 

@@ -16,7 +16,7 @@ from openenv.harness import (
     RolloutSerializer,
     ServedSessions,
 )
-from openenv.harness.collection import Collection
+from openenv.harness.collecting.collection import Collection
 from openenv.rubrics import ExponentialDiscountingTrajectoryRubric, Rubric
 from tests.harness.trainer.worlds import Script
 from tests.serving import Served, serving

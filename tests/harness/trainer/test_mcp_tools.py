@@ -58,8 +58,7 @@ class Foreign(Environment[Action, Observation]):
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> CallToolObservation:
         content = [TEXT] if name == "text" else [PICTURE]
-        result = {"content": content, "structured_content": None, "data": None, "meta": None}
-        result["is_error"] = bool(arguments)
+        result = {"content": content, "data": None, "is_error": bool(arguments)}
         return CallToolObservation(tool_name=name, result=result)
 
 

@@ -18,7 +18,7 @@ from openenv.harness import (
     ToolResult,
     VerifyResult,
 )
-from openenv.harness.results import ToolTraceEntry
+from openenv.harness.rollouts.results import ToolTraceEntry
 from openenv.protocol.errors import ConfigurationError
 
 

@@ -13,7 +13,7 @@ from openenv.harness import (
     ToolResult,
     VerifyResult,
 )
-from openenv.harness.results import ToolTraceEntry
+from openenv.harness.rollouts.results import ToolTraceEntry
 
 
 def rollout(*results: ToolResult) -> HarnessRolloutResult:

@@ -12,7 +12,7 @@ from openenv.cli.hub_options import AsJson
 from openenv.cli.output import answer, next_steps, say, step
 
 if TYPE_CHECKING:
-    from openenv.harness.collection import Plan
+    from openenv.harness.collecting.collection import Plan
     from openenv.llm import LLMClient
 
 Env = Annotated[
@@ -175,7 +175,7 @@ def _action_schema(base_url: str) -> dict[str, Any]:
 def _scripted(wanted: dict[str, Any]) -> Plan:
     """The episodes, played by actions made up from the server's own schemas."""
     from openenv.client.generic import GenericEnvClient
-    from openenv.harness.collection import Collection
+    from openenv.harness.collecting.collection import Collection
     from openenv.project.errors import ProjectError
     from openenv.testing.calls import offered, takes_calls
     from openenv.testing.samples import NoSample
@@ -194,7 +194,7 @@ def _scripted(wanted: dict[str, Any]) -> Plan:
 
 def _played(wanted: dict[str, Any], client: LLMClient, system_prompt: str | None) -> Plan:
     """The episodes, played by a model."""
-    from openenv.harness.model_collection import SYSTEM_PROMPT, ModelCollection
+    from openenv.harness.collecting.model_collection import SYSTEM_PROMPT, ModelCollection
 
     _action_schema(wanted["base_url"])
     if system_prompt is None:
@@ -257,7 +257,7 @@ def _run(plan: Plan, output_dir: Path, resume: bool) -> dict[str, Any]:
 
 
 def _push(output_dir: Path, repo_id: str, private: bool, message: str | None) -> str:
-    from openenv.harness.dataset import push_to_hf_hub
+    from openenv.harness.collecting.dataset import push_to_hf_hub
 
     with step(f"Uploading to {repo_id}"):
         return push_to_hf_hub(output_dir, repo_id, private=private, commit_message=message)

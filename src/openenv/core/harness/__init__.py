@@ -6,26 +6,27 @@ from openenv._lazy import lazy
 
 if TYPE_CHECKING:
     from openenv.env.tool_models import RESERVED_TOOL_NAMES
-    from openenv.harness.adapter import AgenticHarnessAdapter
-    from openenv.harness.bridge import HarnessMCPBridge, build_bridge_server
-    from openenv.harness.cli_adapter import CLIHarnessAdapter
-    from openenv.harness.config import HarnessConfig, HarnessTransport
-    from openenv.harness.environment import HarnessAction, HarnessEnvironment
-    from openenv.harness.errors import (
+    from openenv.harness.agents.adapter import AgenticHarnessAdapter
+    from openenv.harness.agents.bridge import HarnessMCPBridge, build_bridge_server
+    from openenv.harness.agents.config import HarnessConfig, HarnessTransport
+    from openenv.harness.agents.conflicts import resolve_tool_conflicts
+    from openenv.harness.agents.environment import HarnessAction, HarnessEnvironment
+    from openenv.harness.agents.errors import (
         HarnessError,
         HarnessNotRunningError,
         HarnessStartupError,
         HarnessTurnTimeoutError,
     )
-    from openenv.harness.events import (
+    from openenv.harness.agents.events import (
         HarnessClientMessage,
         HarnessEvent,
         HarnessEventType,
         HarnessResponse,
         events_to_metadata,
     )
-    from openenv.harness.process import HarnessProcess
-    from openenv.harness.results import (
+    from openenv.harness.agents.process import HarnessProcess
+    from openenv.harness.rollouts.cli_adapter import CLIHarnessAdapter
+    from openenv.harness.rollouts.results import (
         HarnessRolloutResult,
         HarnessRunLimits,
         Message,
@@ -36,19 +37,18 @@ if TYPE_CHECKING:
         ToolTraceEntry,
         VerifyResult,
     )
-    from openenv.harness.rollout_func import build_harness_rollout_func
-    from openenv.harness.session_bridge import SessionMCPBridge
-    from openenv.harness.sessions import (
+    from openenv.harness.rollouts.rollout_func import build_harness_rollout_func
+    from openenv.harness.rollouts.session_bridge import SessionMCPBridge
+    from openenv.harness.rollouts.sessions import (
         LoopOwningSession,
         ResourceSession,
         ResourceSessionFactory,
         TraceEntry,
         TrainableSession,
     )
-    from openenv.harness.step_session import StepEnvSessionAdapter
-    from openenv.harness.tools import resolve_tool_conflicts
-    from openenv.harness.training import TrainingTrace, TrainingTurn
-    from openenv.harness.white_box import HarnessAdapter, MCPHarnessAdapter
+    from openenv.harness.rollouts.step_session import StepEnvSessionAdapter
+    from openenv.harness.rollouts.training import TrainingTrace, TrainingTurn
+    from openenv.harness.rollouts.white_box import HarnessAdapter, MCPHarnessAdapter
 
 __all__ = [
     "AgenticHarnessAdapter",
@@ -97,47 +97,47 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
-        "AgenticHarnessAdapter": "openenv.harness.adapter",
-        "CLIHarnessAdapter": "openenv.harness.cli_adapter",
-        "HarnessAction": "openenv.harness.environment",
-        "HarnessAdapter": "openenv.harness.white_box",
-        "HarnessClientMessage": "openenv.harness.events",
-        "HarnessConfig": "openenv.harness.config",
-        "HarnessEnvironment": "openenv.harness.environment",
-        "HarnessError": "openenv.harness.errors",
-        "HarnessEvent": "openenv.harness.events",
-        "HarnessEventType": "openenv.harness.events",
-        "HarnessMCPBridge": "openenv.harness.bridge",
-        "HarnessNotRunningError": "openenv.harness.errors",
-        "HarnessProcess": "openenv.harness.process",
-        "HarnessResponse": "openenv.harness.events",
-        "HarnessRolloutResult": "openenv.harness.results",
-        "HarnessRunLimits": "openenv.harness.results",
-        "HarnessStartupError": "openenv.harness.errors",
-        "HarnessTransport": "openenv.harness.config",
-        "HarnessTurnTimeoutError": "openenv.harness.errors",
-        "LoopOwningSession": "openenv.harness.sessions",
-        "MCPHarnessAdapter": "openenv.harness.white_box",
-        "Message": "openenv.harness.results",
-        "ModelStep": "openenv.harness.results",
-        "ModelStepResult": "openenv.harness.results",
+        "AgenticHarnessAdapter": "openenv.harness.agents.adapter",
+        "CLIHarnessAdapter": "openenv.harness.rollouts.cli_adapter",
+        "HarnessAction": "openenv.harness.agents.environment",
+        "HarnessAdapter": "openenv.harness.rollouts.white_box",
+        "HarnessClientMessage": "openenv.harness.agents.events",
+        "HarnessConfig": "openenv.harness.agents.config",
+        "HarnessEnvironment": "openenv.harness.agents.environment",
+        "HarnessError": "openenv.harness.agents.errors",
+        "HarnessEvent": "openenv.harness.agents.events",
+        "HarnessEventType": "openenv.harness.agents.events",
+        "HarnessMCPBridge": "openenv.harness.agents.bridge",
+        "HarnessNotRunningError": "openenv.harness.agents.errors",
+        "HarnessProcess": "openenv.harness.agents.process",
+        "HarnessResponse": "openenv.harness.agents.events",
+        "HarnessRolloutResult": "openenv.harness.rollouts.results",
+        "HarnessRunLimits": "openenv.harness.rollouts.results",
+        "HarnessStartupError": "openenv.harness.agents.errors",
+        "HarnessTransport": "openenv.harness.agents.config",
+        "HarnessTurnTimeoutError": "openenv.harness.agents.errors",
+        "LoopOwningSession": "openenv.harness.rollouts.sessions",
+        "MCPHarnessAdapter": "openenv.harness.rollouts.white_box",
+        "Message": "openenv.harness.rollouts.results",
+        "ModelStep": "openenv.harness.rollouts.results",
+        "ModelStepResult": "openenv.harness.rollouts.results",
         "RESERVED_TOOL_NAMES": "openenv.env.tool_models",
-        "ResourceSession": "openenv.harness.sessions",
-        "ResourceSessionFactory": "openenv.harness.sessions",
-        "RolloutEvent": "openenv.harness.results",
-        "SessionMCPBridge": "openenv.harness.session_bridge",
-        "StepEnvSessionAdapter": "openenv.harness.step_session",
-        "ToolResult": "openenv.harness.results",
-        "ToolTraceEntry": "openenv.harness.results",
-        "TraceEntry": "openenv.harness.sessions",
-        "TrainableSession": "openenv.harness.sessions",
-        "TrainingTrace": "openenv.harness.training",
-        "TrainingTurn": "openenv.harness.training",
-        "VerifyResult": "openenv.harness.results",
-        "_resolve_env_reward": "openenv.harness.rewards:resolve_env_reward",
-        "build_bridge_server": "openenv.harness.bridge",
-        "build_harness_rollout_func": "openenv.harness.rollout_func",
-        "events_to_metadata": "openenv.harness.events",
-        "resolve_tool_conflicts": "openenv.harness.tools",
+        "ResourceSession": "openenv.harness.rollouts.sessions",
+        "ResourceSessionFactory": "openenv.harness.rollouts.sessions",
+        "RolloutEvent": "openenv.harness.rollouts.results",
+        "SessionMCPBridge": "openenv.harness.rollouts.session_bridge",
+        "StepEnvSessionAdapter": "openenv.harness.rollouts.step_session",
+        "ToolResult": "openenv.harness.rollouts.results",
+        "ToolTraceEntry": "openenv.harness.rollouts.results",
+        "TraceEntry": "openenv.harness.rollouts.sessions",
+        "TrainableSession": "openenv.harness.rollouts.sessions",
+        "TrainingTrace": "openenv.harness.rollouts.training",
+        "TrainingTurn": "openenv.harness.rollouts.training",
+        "VerifyResult": "openenv.harness.rollouts.results",
+        "_resolve_env_reward": "openenv.harness.rollouts.rewards:resolve_env_reward",
+        "build_bridge_server": "openenv.harness.agents.bridge",
+        "build_harness_rollout_func": "openenv.harness.rollouts.rollout_func",
+        "events_to_metadata": "openenv.harness.agents.events",
+        "resolve_tool_conflicts": "openenv.harness.agents.conflicts",
     },
 )

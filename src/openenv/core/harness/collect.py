@@ -5,16 +5,20 @@ from typing import TYPE_CHECKING
 from openenv._lazy import lazy
 
 if TYPE_CHECKING:
-    from openenv.harness.collect import CollectRunner
-    from openenv.harness.dataset import README_FILENAME, build_dataset_readme, push_to_hf_hub
-    from openenv.harness.model_step import build_model_step
-    from openenv.harness.records import (
+    from openenv.harness.collecting.collect import CollectRunner
+    from openenv.harness.collecting.dataset import (
+        README_FILENAME,
+        build_dataset_readme,
+        push_to_hf_hub,
+    )
+    from openenv.harness.collecting.records import (
         METADATA_FILENAME,
         RESULTS_FILENAME,
         CollectResult,
         EpisodeRecord,
         RolloutSerializer,
     )
+    from openenv.harness.rollouts.model_step import build_model_step
 
 __all__ = [
     "CollectResult",
@@ -32,15 +36,15 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
-        "CollectResult": "openenv.harness.records",
-        "CollectRunner": "openenv.harness.collect",
-        "EpisodeRecord": "openenv.harness.records",
-        "METADATA_FILENAME": "openenv.harness.records",
-        "README_FILENAME": "openenv.harness.dataset",
-        "RESULTS_FILENAME": "openenv.harness.records",
-        "RolloutSerializer": "openenv.harness.records",
-        "build_dataset_readme": "openenv.harness.dataset",
-        "build_model_step": "openenv.harness.model_step",
-        "push_to_hf_hub": "openenv.harness.dataset",
+        "CollectResult": "openenv.harness.collecting.records",
+        "CollectRunner": "openenv.harness.collecting.collect",
+        "EpisodeRecord": "openenv.harness.collecting.records",
+        "METADATA_FILENAME": "openenv.harness.collecting.records",
+        "README_FILENAME": "openenv.harness.collecting.dataset",
+        "RESULTS_FILENAME": "openenv.harness.collecting.records",
+        "RolloutSerializer": "openenv.harness.collecting.records",
+        "build_dataset_readme": "openenv.harness.collecting.dataset",
+        "build_model_step": "openenv.harness.rollouts.model_step",
+        "push_to_hf_hub": "openenv.harness.collecting.dataset",
     },
 )

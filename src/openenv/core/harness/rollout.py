@@ -6,8 +6,8 @@ from openenv._lazy import lazy
 
 if TYPE_CHECKING:
     from openenv.env.tool_models import RESERVED_TOOL_NAMES
-    from openenv.harness.cli_adapter import CLIHarnessAdapter
-    from openenv.harness.results import (
+    from openenv.harness.rollouts.cli_adapter import CLIHarnessAdapter
+    from openenv.harness.rollouts.results import (
         HarnessRolloutResult,
         HarnessRunLimits,
         Message,
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
         ToolTraceEntry,
         VerifyResult,
     )
-    from openenv.harness.rollout_func import build_harness_rollout_func
-    from openenv.harness.session_bridge import SessionMCPBridge
-    from openenv.harness.sessions import (
+    from openenv.harness.rollouts.rollout_func import build_harness_rollout_func
+    from openenv.harness.rollouts.session_bridge import SessionMCPBridge
+    from openenv.harness.rollouts.sessions import (
         LoopOwningSession,
         ResourceSession,
         ResourceSessionFactory,
         TraceEntry,
         TrainableSession,
     )
-    from openenv.harness.step_session import StepEnvSessionAdapter
-    from openenv.harness.white_box import HarnessAdapter, MCPHarnessAdapter
+    from openenv.harness.rollouts.step_session import StepEnvSessionAdapter
+    from openenv.harness.rollouts.white_box import HarnessAdapter, MCPHarnessAdapter
 
 __all__ = [
     "CLIHarnessAdapter",
@@ -57,27 +57,27 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
-        "CLIHarnessAdapter": "openenv.harness.cli_adapter",
-        "HarnessAdapter": "openenv.harness.white_box",
-        "HarnessRolloutResult": "openenv.harness.results",
-        "HarnessRunLimits": "openenv.harness.results",
-        "LoopOwningSession": "openenv.harness.sessions",
-        "MCPHarnessAdapter": "openenv.harness.white_box",
-        "Message": "openenv.harness.results",
-        "ModelStep": "openenv.harness.results",
-        "ModelStepResult": "openenv.harness.results",
+        "CLIHarnessAdapter": "openenv.harness.rollouts.cli_adapter",
+        "HarnessAdapter": "openenv.harness.rollouts.white_box",
+        "HarnessRolloutResult": "openenv.harness.rollouts.results",
+        "HarnessRunLimits": "openenv.harness.rollouts.results",
+        "LoopOwningSession": "openenv.harness.rollouts.sessions",
+        "MCPHarnessAdapter": "openenv.harness.rollouts.white_box",
+        "Message": "openenv.harness.rollouts.results",
+        "ModelStep": "openenv.harness.rollouts.results",
+        "ModelStepResult": "openenv.harness.rollouts.results",
         "RESERVED_TOOL_NAMES": "openenv.env.tool_models",
-        "ResourceSession": "openenv.harness.sessions",
-        "ResourceSessionFactory": "openenv.harness.sessions",
-        "RolloutEvent": "openenv.harness.results",
-        "SessionMCPBridge": "openenv.harness.session_bridge",
-        "StepEnvSessionAdapter": "openenv.harness.step_session",
-        "ToolResult": "openenv.harness.results",
-        "ToolTraceEntry": "openenv.harness.results",
-        "TraceEntry": "openenv.harness.sessions",
-        "TrainableSession": "openenv.harness.sessions",
-        "VerifyResult": "openenv.harness.results",
-        "_resolve_env_reward": "openenv.harness.rewards:resolve_env_reward",
-        "build_harness_rollout_func": "openenv.harness.rollout_func",
+        "ResourceSession": "openenv.harness.rollouts.sessions",
+        "ResourceSessionFactory": "openenv.harness.rollouts.sessions",
+        "RolloutEvent": "openenv.harness.rollouts.results",
+        "SessionMCPBridge": "openenv.harness.rollouts.session_bridge",
+        "StepEnvSessionAdapter": "openenv.harness.rollouts.step_session",
+        "ToolResult": "openenv.harness.rollouts.results",
+        "ToolTraceEntry": "openenv.harness.rollouts.results",
+        "TraceEntry": "openenv.harness.rollouts.sessions",
+        "TrainableSession": "openenv.harness.rollouts.sessions",
+        "VerifyResult": "openenv.harness.rollouts.results",
+        "_resolve_env_reward": "openenv.harness.rollouts.rewards:resolve_env_reward",
+        "build_harness_rollout_func": "openenv.harness.rollouts.rollout_func",
     },
 )

@@ -1,0 +1,1 @@
+"""Episodes written down, as data sets."""

@@ -1,0 +1,1 @@
+"""Episodes as trainers see them: sessions, loops around a model, and their results."""
