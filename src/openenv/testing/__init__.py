@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from openenv.testing.faults import Direction as Direction
     from openenv.testing.faults import Faults as Faults
     from openenv.testing.faults import FrameFault as FrameFault
+    from openenv.testing.loopback import serving as serving
     from openenv.testing.model_script import Call as Call
     from openenv.testing.model_script import Failure as Failure
     from openenv.testing.model_script import Garbage as Garbage
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from openenv.testing.model_script import Reply as Reply
     from openenv.testing.model_server import ModelServer as ModelServer
     from openenv.testing.proxy import FaultProxy as FaultProxy
-    from openenv.testing.serving import serving as serving
 
 _HOMES = {
     "Add": "openenv.testing.counting",
@@ -53,7 +53,7 @@ _HOMES = {
     "Reply": "openenv.testing.model_script",
     "Tally": "openenv.testing.counting",
     "check_environment": "openenv.testing.contract",
-    "serving": "openenv.testing.serving",
+    "serving": "openenv.testing.loopback",
 }
 
 __all__ = [name for name in _HOMES if not name.startswith("_")]

@@ -32,6 +32,7 @@ from typing_extensions import Self
 from openenv.server.asgi import Receive, Scope, Send
 from openenv.server.run import Server
 from openenv.testing import model_anthropic, model_openai
+from openenv.testing.loopback import running
 from openenv.testing.model_anthropic import AnthropicWire
 from openenv.testing.model_openai import OpenAIWire
 from openenv.testing.model_responses import (
@@ -52,7 +53,6 @@ from openenv.testing.model_script import (
     Reply,
     Script,
 )
-from openenv.testing.serving import running
 
 __all__ = ["Call", "Failure", "Garbage", "HangUp", "ModelServer", "Received", "Reply", "Script"]
 
