@@ -1,6 +1,7 @@
 """Where Inspect writes, and what it leaves behind."""
 
 import gc
+import logging
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,16 @@ def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quiet() -> Iterator[None]:
+    """It puts a log handler of its own on the root logger, which makes every long record costly."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = [each for each in root.handlers if each in handlers]
+    root.setLevel(level)
 
 
 @pytest.fixture(autouse=True, scope="module")
