@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ Policy = Callable[[Json], Json]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(ABC):
     """What is to be played, whoever plays it.
 
     Attributes:
@@ -44,6 +45,7 @@ class Plan:
     task: Any = None
     player: str = "scripted"
 
+    @abstractmethod
     def run(
         self, serializer: RolloutSerializer, told: Callable[[str], None] = lambda line: None
     ) -> CollectResult:
@@ -61,7 +63,6 @@ class Plan:
             ConnectFailed: the server is gone; what was written stays.
             ConfigurationError: the file of records holds something else.
         """
-        raise NotImplementedError
 
     def keeps(self, record: EpisodeRecord) -> bool:
         """Whether an episode is written."""
