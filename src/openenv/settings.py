@@ -13,9 +13,10 @@
 | `OPENENV_WIRE` | v2 | `v1` switches wire v2 off in a server |
 | `OPENENV_ALLOWED_ORIGINS` | – | other web origins that may call, comma-separated; `*` is any |
 | `OPENENV_WORKERS` | 1 | how many server processes share the port; `serve --workers` sets it |
-| `ENABLE_WEB_INTERFACE` | false | asks for the web page, which this version does not have |
+| `ENABLE_WEB_INTERFACE` | false | `true` serves the web page at `/web/` |
 | `OPENENV_TOKEN` | – | what a server's callers must show, as `Authorization: Bearer TOKEN` |
 | `OPENENV_CONTROL_TOKEN` | – | what those must show who control episodes; agents need not |
+| `OPENENV_WATCH_TOKEN` | – | what those must show who watch running sessions; unset, nobody may |
 | `OPENENV_ALLOW_AGENT_CONTROL` | 0 | `1` lets every caller control episodes, in production too |
 | `OPENENV_HOST_KIND` | – | `inline`, `thread`, `process` or `sandbox`, over the environment's |
 | `OPENENV_ISOLATION` | best | of a sandbox: `best` takes what there is, `strict` all or nothing |
@@ -77,8 +78,10 @@ class ServerSettings:
     child_environ: Mapping[str, str]
     token: str | None = field(repr=False)
     control_token: str | None = field(repr=False)
+    watch_token: str | None = field(repr=False)
     allow_agent_control: bool
     workers: int
+    web: bool
 
 
 def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
@@ -116,14 +119,11 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         child_environ=without_secrets(env),
         token=_token(env, "OPENENV_TOKEN"),
         control_token=_token(env, "OPENENV_CONTROL_TOKEN"),
+        watch_token=_token(env, "OPENENV_WATCH_TOKEN"),
         allow_agent_control=_switch(env, "OPENENV_ALLOW_AGENT_CONTROL"),
         workers=workers,
+        web=_switch(env, "ENABLE_WEB_INTERFACE"),
     )
-
-
-def wants_web() -> bool:
-    """Whether `ENABLE_WEB_INTERFACE` asks for the web page."""
-    return _switch(os.environ, "ENABLE_WEB_INTERFACE")
 
 
 def preset(values: Mapping[str, str | int | None]) -> None:

@@ -28,7 +28,7 @@ class ServeOptions:
         max_sessions: sessions at once, per worker.
         workers: server processes on the port.
         reload: begin anew when a Python file changes.
-        web: ask for the web page, or for none.
+        web: serve the web page, or none.
         token: what callers must show.
     """
 

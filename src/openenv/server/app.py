@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
-from openenv import settings
 from openenv.env.environment import HostKind
 from openenv.env.models import Observation, State
 from openenv.env.spec import EnvironmentSource, EnvSpec
@@ -16,14 +14,13 @@ from openenv.protocol.wire import ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig
 from openenv.runtime.limits import Limits
 from openenv.server.http_server import HTTPEnvServer
+from openenv.server.web.options import WebOptions
 
 if TYPE_CHECKING:
     from openenv.runtime.confine import Isolation
 
 TITLE = "OpenEnv Environment HTTP API"
 API_VERSION = "1.0.0"
-
-logger = logging.getLogger("openenv.server")
 
 
 def create_app(
@@ -48,6 +45,8 @@ def create_app(
     token: str | None = None,
     control_token: str | None = None,
     allow_agent_control: bool | None = None,
+    watch_token: str | None = None,
+    web: bool | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> FastAPI:
     """An environment as an ASGI application.
@@ -60,11 +59,11 @@ def create_app(
         env_name: the environment's name for people.
         max_concurrent_envs: sessions at once; `MAX_CONCURRENT_ENVS`, else 64, by default.
         concurrency_config: the same with a timeout; give one of the two.
-        gradio_builder: builds a page of its own; without effect, there is no web page yet.
-        custom_tab_name: of that page, as are the next three.
-        custom_tab_primary: see `custom_tab_name`.
-        show_default_tab: see `custom_tab_name`.
-        title_override: see `custom_tab_name`.
+        gradio_builder: builds a Gradio page of the author's own, beside the built-in one.
+        custom_tab_name: what leads to that page is called.
+        custom_tab_primary: that page is shown first.
+        show_default_tab: the built-in page is shown besides it.
+        title_override: the title of the author's page.
         state_cls: the state's class; read from the environment's class by default.
         mode: `simulation` or `production`; `OPENENV_MODE`, else simulation, by default.
         reset_observation_cls: what a reset gives, where that is another class.
@@ -77,6 +76,9 @@ def create_app(
             nothing in simulation, and nobody in production, by default.
         allow_agent_control: whoever may call may control episodes, in production too, as in other
             servers of this API; `OPENENV_ALLOW_AGENT_CONTROL` by default.
+        watch_token: what those must show who watch running sessions, and do nothing else;
+            `OPENENV_WATCH_TOKEN`, else nobody may, by default.
+        web: serve the web page at `/web/`; as `ENABLE_WEB_INTERFACE` says, by default.
         variables: the environment variables that say what the arguments leave open; those of this
             process by default, and `{}` for a server that they do not concern.
 
@@ -84,7 +86,6 @@ def create_app(
         ConfigurationError: something does not fit; the text says what to do.
         ConcurrencyConfigurationError: more sessions than the environment allows.
     """
-    _tell_what_is_missing(gradio_builder, wants_web=variables is None and settings.wants_web())
     server = HTTPEnvServer(
         env,
         action_cls,
@@ -100,9 +101,50 @@ def create_app(
         token=token,
         control_token=control_token,
         allow_agent_control=allow_agent_control,
+        watch_token=watch_token,
         variables=variables,
     )
-    return _app(server, mode)
+    options = WebOptions(
+        gradio_builder, custom_tab_name, custom_tab_primary, show_default_tab, title_override
+    )
+    return _app(server, mode, options if (server.wants_web if web is None else web) else None)
+
+
+def create_web_interface_app(
+    env: EnvironmentSource | EnvSpec,
+    action_cls: Any = None,
+    observation_cls: type[Observation] | None = None,
+    env_name: str | None = None,
+    max_concurrent_envs: int | None = None,
+    concurrency_config: ConcurrencyConfig | None = None,
+    gradio_builder: Any = None,
+    custom_tab_name: str = "Custom",
+    custom_tab_primary: bool = False,
+    show_default_tab: bool = True,
+    title_override: str | None = None,
+    state_cls: type[State] | None = None,
+    *,
+    mode: ServerMode | str | None = None,
+    reset_observation_cls: type[Observation] | None = None,
+) -> FastAPI:
+    """`create_app(..., web=True)`: an application with the web page, whatever the variables say."""
+    return create_app(
+        env,
+        action_cls,
+        observation_cls,
+        env_name,
+        max_concurrent_envs,
+        concurrency_config,
+        gradio_builder,
+        custom_tab_name,
+        custom_tab_primary,
+        show_default_tab,
+        title_override,
+        state_cls,
+        mode=mode,
+        reset_observation_cls=reset_observation_cls,
+        web=True,
+    )
 
 
 def create_fastapi_app(
@@ -131,17 +173,10 @@ def create_fastapi_app(
     return _app(server, mode)
 
 
-def _tell_what_is_missing(gradio_builder: Any, *, wants_web: bool) -> None:
-    if gradio_builder is not None:
-        logger.warning("gradio_builder has no effect: this version serves no web page")
-    if wants_web:
-        logger.warning(
-            "--web and ENABLE_WEB_INTERFACE=true have no effect: this version has no web interface"
-        )
-
-
-def _app(server: HTTPEnvServer, mode: ServerMode | str | None) -> FastAPI:
+def _app(
+    server: HTTPEnvServer, mode: ServerMode | str | None, web: WebOptions | None = None
+) -> FastAPI:
     app = FastAPI(title=TITLE, version=API_VERSION)
-    server.register_routes(app, mode)
+    server.register_routes(app, mode, web=web)
     app.state.openenv = server
     return app

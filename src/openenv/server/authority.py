@@ -18,6 +18,7 @@ class Standing(Enum):
     """What a caller may do."""
 
     NOBODY = "nobody"
+    WATCHER = "watcher"
     AGENT = "agent"
     TRAINER = "trainer"
 
@@ -34,23 +35,39 @@ class Authority:
         token: what every caller must show, if anything.
         control_token: what those must show who control episodes; it is as good as the other.
         allow_agent_control: whoever may call may control episodes, in production too.
+        watch_token: what those must show who watch running sessions, and do nothing else; without
+            one nobody watches.
     """
 
     mode: ServerMode = ServerMode.SIMULATION
     token: str | None = field(default=None, repr=False)
     control_token: str | None = field(default=None, repr=False)
     allow_agent_control: bool = False
+    watch_token: str | None = field(default=None, repr=False)
 
     def standing(self, authorization: str) -> Standing:
         """What the caller with this `Authorization` header may do."""
-        scheme, _, shown = authorization.partition(" ")
-        shown = shown.strip() if scheme.lower() == "bearer" else ""
+        shown = _shown(authorization)
         if _same(shown, self.control_token):
             return Standing.TRAINER
+        if _same(shown, self.watch_token):
+            return Standing.WATCHER
         if self.token is not None and not _same(shown, self.token):
             return Standing.NOBODY
         for_all = self.mode is ServerMode.SIMULATION and self.control_token is None
         return Standing.TRAINER if for_all or self.allow_agent_control else Standing.AGENT
+
+    def may_watch(self, authorization: str) -> bool:
+        """Whether the caller with this `Authorization` header may watch running sessions."""
+        shown = _shown(authorization)
+        watching = self.watch_token is not None
+        return watching and (_same(shown, self.watch_token) or _same(shown, self.control_token))
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether only those control episodes who show a token that there is."""
+        there_is_one = self.token is not None or self.control_token is not None
+        return there_is_one and self.standing("") is not Standing.TRAINER
 
 
 def may_control(scope: Any) -> bool:
@@ -66,6 +83,11 @@ def control_closed() -> ControlClosed:
         "on the server, OPENENV_CLIENT_TOKEN on a client); in production without one nobody does, "
         "unless OPENENV_ALLOW_AGENT_CONTROL=true"
     )
+
+
+def _shown(authorization: str) -> str:
+    scheme, _, shown = authorization.partition(" ")
+    return shown.strip() if scheme.lower() == "bearer" else ""
 
 
 def _same(shown: str, wanted: str | None) -> bool:

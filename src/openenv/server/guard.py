@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import ipaddress
 from urllib.parse import urlsplit
 
@@ -9,7 +11,12 @@ from starlette.responses import JSONResponse
 
 from openenv.server.asgi import App, Event, Receive, Scope, Send
 from openenv.server.authority import STANDING, Authority, Standing
+from openenv.server.web.page import Page, place
 
+WATCH = "/web/watch"
+"""Where running sessions are watched."""
+BEARER = "openenv.bearer."
+"""Begins the subprotocol by which a browser shows a token: a page can set no header there."""
 DENIAL = "websocket.http.response"
 """The ASGI extension by which a handshake is refused in words."""
 
@@ -20,13 +27,15 @@ class Guard:
     Only browsers send `Origin`, so clients and trainers never notice the first. A page may call
     the server that it came from; other origins must be named. Where a token is asked for, every
     endpoint asks for it; `/health` says only that the server lives to those who have none, for
-    the probes of container engines and clusters.
+    the probes of container engines and clusters. The web page, which asks people for the token,
+    is there without it.
 
     Args:
         app: the application behind it.
         allowed_origins: origins such as `https://example.org` that may call; `*` is any.
         max_body_bytes: the largest HTTP body; larger ones are refused.
         authority: who may call, and what; it is asked once, and the scope keeps the answer.
+        page: the web page, if there is one.
     """
 
     def __init__(
@@ -36,11 +45,13 @@ class Guard:
         allowed_origins: frozenset[str],
         max_body_bytes: int,
         authority: Authority,
+        page: Page | None = None,
     ) -> None:
         self._app = app
         self._allowed = allowed_origins
         self._max_body = max_body_bytes
         self._authority = authority
+        self._page = page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hands a connection on, or refuses it."""
@@ -49,12 +60,20 @@ class Guard:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         if not self._may_call(headers, scope.get("server")):
             return await _refuse_origin(scope, receive, send, headers["origin"])
-        scope[STANDING] = self._authority.standing(headers.get("authorization", ""))
-        if scope[STANDING] is Standing.NOBODY:
-            return await _ask_for_token(scope, receive, send)
+        shown = headers.get("authorization") or _in_subprotocol(scope)
+        scope[STANDING] = self._authority.standing(shown)
+        if not self._is_for(scope, shown):
+            outside = self._page if self._page is not None and self._page.has(scope) else None
+            return await (outside or _ask_for_token)(scope, receive, send)
         if scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH"):
             return await self._with_body(scope, receive, send, headers)
         return await self._app(scope, receive, send)
+
+    def _is_for(self, scope: Scope, shown: str) -> bool:
+        """Whether a connection is for those who show this; to watch is a matter of its own."""
+        if scope["type"] == "websocket" and place(scope) == WATCH:
+            return self._authority.may_watch(shown)
+        return scope[STANDING] not in (Standing.NOBODY, Standing.WATCHER)
 
     def _may_call(self, headers: dict[str, str], server: tuple[str, int] | None) -> bool:
         origin = headers.get("origin")
@@ -95,6 +114,22 @@ class Guard:
             f"the body has {size} bytes, this server reads at most {self._max_body} "
             "(OPENENV_MAX_MESSAGE_MB)",
         )
+
+
+def _in_subprotocol(scope: Scope) -> str:
+    """The `Authorization` that a WebSocket's subprotocols carry. It is taken out of them."""
+    offered: list[str] = scope.get("subprotocols", [])
+    shown = [offer.removeprefix(BEARER) for offer in offered if offer.startswith(BEARER)]
+    if not shown:
+        return ""
+    scope["subprotocols"] = [offer for offer in offered if not offer.startswith(BEARER)]
+    try:
+        token = base64.urlsafe_b64decode(shown[0] + "=" * (-len(shown[0]) % 4))
+    except (binascii.Error, ValueError):
+        return ""
+    authorization = b"Bearer " + token
+    scope["headers"] = [*scope["headers"], (b"authorization", authorization)]
+    return authorization.decode("latin-1")
 
 
 def is_loopback(host: str) -> bool:
@@ -164,10 +199,20 @@ async def _ask_for_token(scope: Scope, receive: Receive, send: Send) -> None:
     """Refuses with 401 before anything is built; a bare sign of life is for everybody."""
     if scope["type"] == "http" and scope["method"] == "GET" and scope["path"].endswith("/health"):
         return await JSONResponse({"status": "healthy"})(scope, receive, send)
-    problem = (
+    refusal = answer(401, "UNAUTHORIZED", _lacking(scope))
+    refusal.headers["WWW-Authenticate"] = "Bearer"
+    return await refuse(scope, receive, send, refusal, "no token")
+
+
+def _lacking(scope: Scope) -> str:
+    if place(scope) == WATCH:
+        return (
+            "running sessions are watched with the watch token, as Authorization: Bearer TOKEN "
+            "(OPENENV_WATCH_TOKEN on the server; where it is not set, nobody watches)"
+        )
+    if scope[STANDING] is Standing.WATCHER:
+        return "the watch token opens web/watch and nothing else; call with another token or none"
+    return (
         "this server asks for its token (OPENENV_TOKEN), and the call has none or another; send "
         "the header Authorization: Bearer TOKEN (a client does if OPENENV_CLIENT_TOKEN is set)"
     )
-    refusal = answer(401, "UNAUTHORIZED", problem)
-    refusal.headers["WWW-Authenticate"] = "Bearer"
-    return await refuse(scope, receive, send, refusal, "no token")

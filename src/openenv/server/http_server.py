@@ -30,7 +30,8 @@ from openenv.server.harness import HarnessSocket
 from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
 from openenv.server.info import Card, schemas
 from openenv.server.mcp.http import McpEndpoint
-from openenv.server.page import Page
+from openenv.server.web.mount import add_page
+from openenv.server.web.options import Served, WebOptions
 from openenv.server.ws import WebSocketEndpoint
 from openenv.settings import ServerSettings
 
@@ -61,6 +62,8 @@ class HTTPEnvServer:
             nothing in simulation, and nobody in production, by default.
         allow_agent_control: whoever may call may control episodes, in production too;
             `OPENENV_ALLOW_AGENT_CONTROL` by default.
+        watch_token: what those must show who watch running sessions; `OPENENV_WATCH_TOKEN`, else
+            nobody may, by default.
         variables: the environment variables that say what the arguments leave open; those of this
             process by default, and `{}` for a server that they do not concern.
 
@@ -86,6 +89,7 @@ class HTTPEnvServer:
         token: str | None = None,
         control_token: str | None = None,
         allow_agent_control: bool | None = None,
+        watch_token: str | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> None:
         self.spec = (
@@ -99,7 +103,9 @@ class HTTPEnvServer:
         self._env_factory = self.spec.make
         self._settings = settings.server_settings(variables)
         self.isolation = settings.isolation(isolation) if isolation else self._settings.isolation
-        self.authority = _authority(self._settings, token, control_token, allow_agent_control)
+        self.authority = _authority(
+            self._settings, token, control_token, watch_token, allow_agent_control
+        )
         self.sessions = Sessions(
             self.spec,
             _limits(limits or self._settings.limits, max_concurrent_envs, concurrency_config),
@@ -151,12 +157,24 @@ class HTTPEnvServer:
         self._episodes.give_up()
         self._tools.give_up()
 
-    def register_routes(self, app: FastAPI, mode: ServerMode | str | None = None) -> None:
+    @property
+    def wants_web(self) -> bool:
+        """Whether `ENABLE_WEB_INTERFACE` asks for the web page."""
+        return self._settings.web
+
+    def register_routes(
+        self,
+        app: FastAPI,
+        mode: ServerMode | str | None = None,
+        *,
+        web: WebOptions | None = None,
+    ) -> None:
         """Adds every route to an application, and closing all sessions to its shutdown.
 
         Args:
             app: the application.
             mode: `simulation` (everything) or `production` (nothing that controls an episode).
+            web: what the author says of the web page; there is none by default.
 
         Raises:
             ConfigurationError: there is no such mode.
@@ -164,14 +182,17 @@ class HTTPEnvServer:
         mode = settings.mode(mode or self._settings.mode)
         simulation = mode is ServerMode.SIMULATION
         self.sessions.hosts.turn_to(mode)
+        authority = replace(self.authority, mode=mode)
+        card = Card(self.spec, self.sessions.hosts, self.env_name)
+        served = Served(self.spec, self.sessions, card, authority, self.env_name)
         app.add_middleware(
             Guard,
             allowed_origins=self._settings.allowed_origins,
             max_body_bytes=self.sessions.limits.max_message_bytes,
-            authority=replace(self.authority, mode=mode),
+            authority=authority,
+            page=add_page(app, served, web, self._settings.allowed_origins) if web else None,
         )
         app.add_exception_handler(SessionError, session_error_handler)
-        card = Card(self.spec, self.sessions.hosts, self.env_name)
         app.include_router(self._info_routes(card))
         app.include_router(self._tools.routes())
         app.router.routes.append(WebSocketRoute("/mcp", self._tools.socket()))
@@ -187,7 +208,6 @@ class HTTPEnvServer:
         if simulation:
             alone = self._settings.workers == 1
             app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))
-            app.router.default = Page(app.router.default, card)
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
 
     async def _run_sync_in_thread_pool(
@@ -227,6 +247,7 @@ def _authority(
     told: ServerSettings,
     token: str | None,
     control_token: str | None,
+    watch_token: str | None,
     allow_agent_control: bool | None,
 ) -> Authority:
     """Who may do what: as the arguments say, and the variables where they say nothing."""
@@ -235,6 +256,7 @@ def _authority(
         told.token if token is None else settings.checked_token(token),
         told.control_token if control_token is None else settings.checked_token(control_token),
         told.allow_agent_control if allow_agent_control is None else allow_agent_control,
+        told.watch_token if watch_token is None else settings.checked_token(watch_token),
     )
 
 

@@ -24,6 +24,8 @@ from openenv.server.mcp.methods import OpenEnvMethods
 Connection = tuple[Scope, Receive, Send]
 Leave = Callable[[], Awaitable[None]]
 Opening = Coroutine[Any, Any, tuple[Seat, Leave]]
+V1 = "openenv.v1"
+"""What a browser offers to speak v1: it takes no answer that chooses none of its offers."""
 DIRECT = "openenv.direct"
 """The scope's extension under which our own server offers a `Carrier` without ASGI's detours."""
 
@@ -129,7 +131,8 @@ class WebSocketEndpoint:
             control = may_control(connection[0])
             return Conversation(carrier.emit, carrier.hold, self._tools, control=control)
 
-        async with accepted(connection, conversation) as (talk, client):
+        v1 = V1 if V1 in connection[0].get("subprotocols", []) else None
+        async with accepted(connection, conversation, v1) as (talk, client):
             await converse(talk, client, opening)
 
     async def _open(self, wait_s: float) -> tuple[Seat, Leave]:

@@ -43,7 +43,7 @@ def serve(
         bool, typer.Option("--reload", help="Begin anew when a Python file changes.")
     ] = False,
     web: Annotated[
-        bool | None, typer.Option("--web/--no-web", help="Ask for the web page, or for none.")
+        bool | None, typer.Option("--web/--no-web", help="Serve the web page at /web/, or none.")
     ] = None,
     token: Annotated[
         str | None,

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
         TaskProvider,
     )
     from openenv.env.tool_models import (
-        RESERVED_TOOL_NAMES,
         CallToolAction,
         CallToolObservation,
         ListToolsAction,
         ListToolsObservation,
+        RESERVED_TOOL_NAMES,
         Tool,
         ToolError,
         ToolErrorType,
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from openenv.server.app import (
         create_app,
         create_fastapi_app,
+        create_web_interface_app,
     )
     from openenv.server.http_server import (
         HTTPEnvServer,
@@ -139,6 +140,7 @@ __all__ = [
     "WSStepMessage",
     "create_app",
     "create_fastapi_app",
+    "create_web_interface_app",
     "deserialize_action",
     "serialize_observation",
 ]
@@ -198,6 +200,7 @@ __getattr__ = lazy(
         "WSStepMessage": "openenv.protocol.wire",
         "create_app": "openenv.server.app",
         "create_fastapi_app": "openenv.server.app",
+        "create_web_interface_app": "openenv.server.app",
         "deserialize_action": "openenv.env.serialization",
         "serialize_observation": "openenv.env.serialization",
     },

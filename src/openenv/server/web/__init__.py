@@ -1,0 +1,1 @@
+"""The web interface: a static page, and what a server tells it."""

@@ -1,0 +1,85 @@
+"""The page under `/web/`, where an application has nothing else there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse, Response
+
+from openenv.server.asgi import App, Receive, Scope, Send
+from openenv.server.web.assets import INDEX, Asset, asset, names
+from openenv.server.web.policy import headers_of
+
+ROOT = "/web/"
+CONFIG = "config.json"
+Configure = Callable[[], Awaitable[Mapping[str, Any]]]
+
+
+def place(scope: Scope) -> str:
+    """Where a request goes, from the application's own root on."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
+class Page:
+    """Answers `GET` and `HEAD` of the page's files; it needs no token, as nothing in it is secret.
+
+    Args:
+        configure: tells `config.json`.
+        allowed_origins: other origins whose pages may show it in a frame.
+    """
+
+    def __init__(self, configure: Configure, allowed_origins: Iterable[str] = ()) -> None:
+        self._configure = configure
+        self._allowed = tuple(allowed_origins)
+        self._config: Asset | None = None
+
+    def has(self, scope: Scope) -> bool:
+        """Whether a request is for it."""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            return False
+        return (at := place(scope)) in ("/", "/web") or _name(at) is not None
+
+    def before(self, otherwise: App) -> App:
+        """An application that answers with the page, and otherwise as another."""
+
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            await (self if self.has(scope) else otherwise)(scope, receive, send)
+
+        return application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request for it."""
+        name = _name(place(scope))
+        answer = _lead_on(scope) if name is None else await self._answer(name, Headers(scope=scope))
+        if scope["method"] == "HEAD":
+            answer.body = b""
+        await answer(scope, receive, send)
+
+    async def _answer(self, name: str, asked: Mapping[str, str]) -> Response:
+        found = await (self._told() if name == CONFIG else asyncio.to_thread(asset, name))
+        answer = found.answer(asked)
+        answer.headers.update(headers_of(name, asked, self._allowed))
+        return answer
+
+    async def _told(self) -> Asset:
+        if self._config is None:
+            told = await self._configure()
+            self._config = Asset.of(json.dumps(told).encode(), "application/json")
+        return self._config
+
+
+def _name(at: str) -> str | None:
+    """The file of the page that a path means."""
+    name = (at.removeprefix(ROOT) or INDEX) if at.startswith(ROOT) else ""
+    return name if name == CONFIG or name in names() else None
+
+
+def _lead_on(scope: Scope) -> Response:
+    """Leads to the page. A proxy may have cut off a prefix, so the way is told from here."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    return RedirectResponse(f"web/?{query}" if query else "web/", 307)
