@@ -61,6 +61,7 @@ export interface Result {
   observation: JsonObject;
   reward: number | null;
   done: boolean;
+  truncated?: boolean;
   metadata?: JsonObject;
   view?: View;
 }
@@ -154,6 +155,7 @@ export interface Config {
   reset: Schema | null;
   python: { module: string; client: string; action: string | null } | null;
   chat: boolean;
+  tools: boolean;
 }
 
 /** All that a server tells of its environment. `address` is its base, ending in a slash. */
