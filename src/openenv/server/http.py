@@ -6,14 +6,12 @@ has its own, made at its first reset. `DELETE /session`, or being idle for long,
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
+from pydantic import BaseModel
 
 from openenv.protocol import messages
 from openenv.protocol.errors import (
@@ -21,25 +19,21 @@ from openenv.protocol.errors import (
     EnvironmentFailed,
     HostCrashed,
     InvalidRequest,
-    Json,
     MessageTooLarge,
     ResetRequired,
     SessionCapacityError,
     SessionError,
-    SessionLost,
     SessionNotFoundError,
     StepTimeout,
 )
-from openenv.protocol.messages import Reply, parse_object
 from openenv.protocol.wire import ResetRequest, StepRequest, StepResponse
-from openenv.runtime.faults import invalid
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
 from openenv.server.authority import control_closed, may_control
+from openenv.server.calls import Calls, parsed, told
 
 DEFAULT_SESSION = "default"
 SessionID = Annotated[str | None, Header(alias="X-Session-ID", min_length=1, max_length=255)]
-ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _STATUS: list[tuple[type[SessionError], int]] = [
     (ResetRequired, 409),
@@ -59,7 +53,7 @@ def http_routes(
     episodes: HttpEpisodes, conditions: Sequence[Callable[[], Awaitable[None]]] = ()
 ) -> APIRouter:
     """The routes of the stateful HTTP surface, each after its conditions, which may raise."""
-    checks: list[Callable[..., Awaitable[None]]] = [_require_control, *conditions]
+    checks: list[Callable[..., Awaitable[None]]] = [require_control, *conditions]
     router = APIRouter(tags=["Episode"], dependencies=[Depends(check) for check in checks])
     answer: dict[int | str, dict[str, Any]] = {200: {"model": StepResponse}}
     router.post("/reset", response_model=None, responses=answer, openapi_extra=_body(ResetRequest))(
@@ -73,7 +67,12 @@ def http_routes(
     return router
 
 
-async def _require_control(request: Request) -> None:
+async def require_control(request: Request) -> None:
+    """A route's condition: its caller may control episodes.
+
+    Raises:
+        ControlClosed: they may not.
+    """
     if not may_control(request.scope):
         raise control_closed()
 
@@ -84,21 +83,24 @@ def _body(model: type[BaseModel]) -> dict[str, Any]:
 
 
 class HttpEpisodes:
-    """Finds a caller's session and has it answer. Errors are for `session_error_handler`."""
+    """Finds a caller's session and has it answer. Errors are for `session_error_handler`.
+
+    Attributes:
+        calls: those that are waited for.
+    """
 
     def __init__(self, sessions: Sessions) -> None:
+        self.calls = Calls()
         self._sessions = sessions
-        self._calls: set[asyncio.Future[Reply]] = set()
 
     def give_up(self) -> None:
         """Waits no longer for calls that hang; their callers are told that the server ends."""
-        for call in self._calls:
-            call.cancel()
+        self.calls.give_up()
 
     async def reset(self, request: Request, x_session_id: SessionID = None) -> Response:
         """Begins an episode, in the caller's session; makes that session if need be."""
         body = await request.body()
-        asked = _parsed(ResetRequest, body if body.strip() else b"{}")
+        asked = parsed(ResetRequest, body if body.strip() else b"{}")
         seat = await self._seat(x_session_id, make=True)
         return await self._serve(
             seat, messages.Request("reset", asked.model_dump(exclude_unset=True))
@@ -106,7 +108,7 @@ class HttpEpisodes:
 
     async def step(self, request: Request, x_session_id: SessionID = None) -> Response:
         """Takes one action in the caller's episode."""
-        asked = _parsed(StepRequest, await request.body())
+        asked = parsed(StepRequest, await request.body())
         make = x_session_id is None and not self._sessions.spec.traits.requires_reset
         seat = await self._seat(x_session_id, make=make)
         return await self._serve(seat, messages.Request("step", asked.action, asked.timeout_s))
@@ -136,35 +138,11 @@ class HttpEpisodes:
             raise
 
     async def _serve(self, seat: Seat, request: messages.Request) -> Response:
-        call = asyncio.ensure_future(seat.ask(request))
-        self._calls.add(call)
-        try:
-            reply = await call
-        except asyncio.CancelledError:
-            if not call.cancelled():
-                raise
-            raise SessionLost("the server ends, and its environment hangs") from None
-        finally:
-            self._calls.discard(call)
-        content = from_json(reply.body)
-        if reply.type == "error":
-            raise SessionError.from_data(content)
+        reply = await self.calls.answer(seat, request)
+        content = told(reply)
         if reply.type == "observation":
             content.setdefault("metadata", None)
         return JSONResponse(content, headers={"X-Session-ID": seat.session_id})
-
-
-def _parsed(model: type[ModelT], body: bytes) -> ModelT:
-    """A request's body; its faults are located in the `body`, as FastAPI's own are."""
-    try:
-        try:
-            return model.model_validate(parse_object(body))
-        except ValidationError as error:
-            raise invalid(error, "request body") from None
-    except InvalidRequest as error:
-        unread: Json = {"type": "json_invalid", "loc": [], "msg": error.message, "input": None}
-        faults = [{**fault, "loc": ["body", *fault["loc"]]} for fault in error.errors or [unread]]
-        raise InvalidRequest(error.message, code=error.code, errors=faults) from None
 
 
 async def session_error_handler(request: Request, error: Exception) -> Response:
