@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from openenv import _version
+from openenv._version import __version__
+from openenv.env.spec import EnvSpec, class_made_by
+from openenv.server.info import json_schema
+from openenv.server.web.names import import_names
 from openenv.server.web.options import Served, WebOptions
+from openenv.server.web.resets import reset_schema
 
 
 class Configuration:
@@ -23,18 +28,34 @@ class Configuration:
 
     async def read(self) -> Mapping[str, Any]:
         """What `config.json` holds."""
-        authority = self._served.authority
+        return await asyncio.to_thread(self._read)
+
+    def _read(self) -> dict[str, Any]:
+        spec, authority = self._served.spec, self._served.authority
+        made = _made(spec)
         return {
-            "version": _version.__version__,
+            "version": __version__,
             "mode": authority.mode.value,
             "watch": authority.watch_token is not None,
             "needs_token": authority.needs_token,
             "target": None,
             "custom": _custom(self._options),
-            "reset": None,
-            "python": None,
-            "chat": False,
+            "reset": reset_schema(made),
+            "python": import_names(spec, made),
+            "chat": hasattr(made, "message_to_action") or _is_chat(spec),
         }
+
+
+def _made(spec: EnvSpec) -> type[Any] | None:
+    """The environment's class, without building one."""
+    return type(spec.make()) if spec.shared else class_made_by(spec.make)
+
+
+def _is_chat(spec: EnvSpec) -> bool:
+    """Whether an action is a message, and an observation tells the messages so far."""
+    said = json_schema(spec.action).get("required")
+    told = json_schema(spec.reset_observation or spec.observation).get("properties", {})
+    return said == ["message"] and told.get("messages", {}).get("type") == "array"
 
 
 def _custom(options: WebOptions) -> dict[str, Any] | None:
