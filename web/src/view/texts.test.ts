@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { safeLink } from "./links";
+import { same } from "./same";
+import { cut, printed, textForm } from "./texts";
+
+describe("printed", () => {
+  it("drops a terminal's control sequences", () => {
+    expect(printed("\x1b[31mred\x1b[0m \x1b]0;title\x07plain")).toBe("red plain");
+    expect(printed("a[0m")).toBe("a[0m");
+  });
+});
+
+describe("cut", () => {
+  it("never leaves half a character", () => {
+    expect(cut("ab😀", 3)).toBe("ab");
+    expect(cut("ab😀", 4)).toBe("ab😀");
+    expect(cut("ab", 5)).toBe("ab");
+  });
+});
+
+describe("textForm", () => {
+  it("reads a hostile text at once", () => {
+    for (const text of ["[".repeat(50_000), "`".repeat(50_000), "| ".repeat(25_000), "X ".repeat(25_000), "- a\n".repeat(12_000), " ".repeat(50_000), "---|".repeat(12_500), "**".repeat(25_000), "\n".repeat(50_000), "select ".repeat(7000)]) {
+      textForm("code", text);
+      textForm("text", `${text}!`);
+    }
+  });
+});
+
+describe("safeLink", () => {
+  it("passes http, https and mailto alone", () => {
+    expect(safeLink("https://example.org/a b")).toBe("https://example.org/a%20b");
+    expect(safeLink("mailto:a@example.org")).toBe("mailto:a@example.org");
+    for (const bad of ["javascript:alert(1)", " java\nscript:alert(1)", "data:text/html,x", "//example.org", "/x", "x.md", "#x", "file:///etc", "http://"])
+      expect(safeLink(bad)).toBeNull();
+  });
+});
+
+describe("same", () => {
+  it("compares by value, however deep", () => {
+    let left = "[]";
+    for (let depth = 0; depth < 5000; depth++) left = `[${left}]`;
+    expect(same(JSON.parse(left), JSON.parse(left))).toBe(true);
+    expect(same({ a: [1, { b: null }] }, { a: [1, { b: null }] })).toBe(true);
+    expect(same({ a: 1 }, { b: 1 })).toBe(false);
+    expect(same([], {})).toBe(false);
+    expect(same(undefined, null)).toBe(false);
+    expect(same(JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": 2}'))).toBe(false);
+  });
+});
