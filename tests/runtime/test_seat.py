@@ -11,7 +11,8 @@ from openenv.protocol.errors import EnvironmentFailed, HostCrashed, SessionCreat
 from openenv.protocol.messages import Reply, Request
 from openenv.runtime.host import Host, InlineHost, session_factory
 from openenv.runtime.limits import Limits
-from openenv.runtime.seat import Seat, Terms
+from openenv.runtime.seat import Seat
+from openenv.runtime.terms import Terms
 from tests.runtime.seats import ask, until
 from tests.runtime.worlds import World
 

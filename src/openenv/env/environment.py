@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 from typing_extensions import TypeVar
@@ -14,7 +14,7 @@ from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.models import Action, Observation, State
 from openenv.env.tools import check_tools, has_marks
 from openenv.env.transforms import Transform
-from openenv.protocol.errors import InvalidRequest
+from openenv.protocol.errors import InvalidRequest, Json
 
 if TYPE_CHECKING:
     from openenv.env.options import Options
@@ -141,6 +141,33 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
     def get_metadata(self) -> EnvironmentMetadata:
         """The environment's visiting card: by default what its package's openenv.yaml says."""
         return default_metadata(type(self), type(self).__name__)
+
+    def render_web(self, observation: Json) -> str | None | Awaitable[str | None]:
+        """How a page shows an observation, in HTML; `None` leaves it to the page.
+
+        Called where the environment lives, right after the reset or step that gave it, and only
+        when the page asks. It may be `async def`. A failure is shown in its place, and the
+        episode goes on. Scripts in the HTML never run.
+
+        Args:
+            observation: its fields in JSON form, with `reward` and `done`.
+
+        Returns:
+            HTML as `str`, or None.
+        """
+        return None
+
+    def web_actions(self, observation: Json) -> list[Any] | Awaitable[list[Any]]:
+        """What can be done next, as buttons of the page; called as `render_web` is.
+
+        Args:
+            observation: its fields in JSON form, with `reward` and `done`.
+
+        Returns:
+            a list of `(label, action)` or `(label, action, key)`: a text, the action as a dict,
+            and the key that takes it, by its name in browsers, such as `"ArrowUp"`.
+        """
+        return []
 
     def _apply_transform(self, observation: ObsT) -> ObsT:
         return observation if self.transform is None else self.transform(observation)

@@ -43,6 +43,7 @@ class Ask(msgspec.Struct):
         seq: 1, 2, 3, … of what changes the session.
         timeout_s: how long the caller waits.
         data: what belongs to the operation.
+        view: the reply is to say how a page shows the observation.
     """
 
     id: _Number
@@ -51,6 +52,7 @@ class Ask(msgspec.Struct):
     seq: _Ordinal | None = None
     timeout_s: _Seconds | None = None
     data: Any = None
+    view: bool = False
 
 
 class Item(msgspec.Struct):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+import msgspec
 from pydantic_core import from_json
 
-from openenv.protocol.errors import InvalidRequest, Json, SessionError
+from openenv.protocol.errors import InvalidRequest, Json, ProtocolError, SessionError
 from openenv.protocol.msgpack import decode_msgpack, encode_msgpack
 from openenv.protocol.values import encode
 
-Operation = Literal["reset", "step", "state", "close", "mcp", "list_tools", "call_tool", "turn"]
+Operation = Literal[
+    "reset", "step", "state", "close", "mcp", "list_tools", "call_tool", "turn", "view"
+]
 
 Emit = Callable[[bytes], None]
 
@@ -40,6 +43,7 @@ class Request:
         timeout_s: how long the caller waits, where the road can say so (v1 frames cannot).
         binary: the road carries MessagePack: the data came by it, and so goes the reply.
         emit: takes what the running call tells, as JSON: a tool's progress, a turn's events.
+        view: the reply is to say how a page shows the observation.
     """
 
     op: Operation
@@ -47,6 +51,7 @@ class Request:
     timeout_s: float | None = None
     binary: bool = False
     emit: Emit | None = None
+    view: bool = False
 
     def frame(self) -> str:
         """The v1 frame that carries it."""
@@ -68,7 +73,7 @@ def as_tool_request(request: Request, *, untyped: bool = False) -> Request:
     if op is None:
         return request
     called = {name: value for name, value in request.data.items() if name != "type"}
-    return Request(op, called, request.timeout_s, request.binary, request.emit)
+    return Request(op, called, request.timeout_s, request.binary, request.emit, request.view)
 
 
 @dataclass(slots=True)
@@ -93,6 +98,24 @@ class Reply:
         if binary is self.binary:
             return self.body
         return encode_msgpack(from_json(self.body)) if binary else encode(decode_msgpack(self.body))
+
+    def with_part(self, name: str, part: bytes) -> Reply:
+        """The reply with one more key in its data.
+
+        Args:
+            name: the key.
+            part: its value, encoded as the body is.
+
+        Raises:
+            ProtocolError: its data is no object whose keys are text.
+        """
+        coding: Any = msgspec.msgpack if self.binary else msgspec.json
+        try:
+            parts: dict[str, msgspec.Raw] = coding.decode(self.body, type=dict[str, msgspec.Raw])
+        except (msgspec.DecodeError, ValueError) as error:
+            raise ProtocolError(f"the data of a reply must be an object: {error}") from error
+        parts[name] = msgspec.Raw(part)
+        return Reply(self.type, coding.encode(parts), self.ends_session, self.binary)
 
     def frame(self) -> str:
         """The v1 frame that carries it."""

@@ -24,6 +24,7 @@ from openenv.protocol.saying import in_full
 from openenv.runtime.card import card_reply
 from openenv.runtime.ear import Ear
 from openenv.runtime.interruption import Interrupted
+from openenv.runtime.late import MAY_BE_GIVEN_UP
 from openenv.runtime.pipe import (
     CARD_QUESTION,
     INTERRUPT,
@@ -95,7 +96,7 @@ def _serve(session: Session, line: int, requests: BinaryIO, replies: BinaryIO) -
 
 
 def _answer(session: Session, request: Request, calls: BlockingCalls, ear: Ear) -> Reply:
-    if request.op != "call_tool":
+    if request.op not in MAY_BE_GIVEN_UP:
         return calls.settle(session.serve(request))
     try:
         return ear.during(lambda: calls.settle(session.serve(request)))

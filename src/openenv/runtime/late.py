@@ -1,4 +1,4 @@
-"""Late: a tool's call that was given up and still runs."""
+"""Late: a call that was given up and still runs; its session lives."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from functools import partial
 from typing import Any
 
 from openenv.protocol.messages import Reply, Request
+
+MAY_BE_GIVEN_UP = frozenset({"call_tool", "view"})
+"""Operations that are no part of the episode's own rules: a session goes on without their end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +48,9 @@ class Late:
 
 
 def called(request: Request) -> str:
-    """The tool that a request calls, for people."""
+    """What a request calls, for people."""
+    if request.op == "view":
+        return "render_web or web_actions"
     return f"tool {request.data.get('tool_name')!r}"
 
 

@@ -14,7 +14,7 @@ from openenv.protocol.values import encode
 
 HEADER = struct.Struct("!B?I")
 """Each answer of the child: its kind, whether its body is MessagePack, the size of that."""
-KINDS = ("ready", "observation", "state", "error", "event")
+KINDS = ("ready", "observation", "state", "error", "event", "view")
 MAX_ANSWER_BYTES = 1 << 28
 CARD_QUESTION = b"c"
 """Asks for the environment's card."""
@@ -27,6 +27,8 @@ def encode_question(request: Request) -> bytes:
     fields: Json = {"op": request.op, "data": request.data, "timeout_s": request.timeout_s}
     if request.emit is not None:
         fields["tells"] = True
+    if request.view:
+        fields["view"] = True
     if request.binary:
         return b"m" + encode_msgpack(fields)
     return b"j" + encode(fields)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
-from openenv.env.spec import UNKNOWN, Traits
 from openenv.env.tool_models import ToolErrorType
 from openenv.protocol.errors import (
     HostCrashed,
@@ -20,17 +17,15 @@ from openenv.protocol.errors import (
     StepTimeout,
 )
 from openenv.protocol.messages import Reply, Request, as_tool_request, error_reply
-from openenv.protocol.wire import ServerMode
 from openenv.runtime.deadline import Deadline
 from openenv.runtime.disclosure import disclosed
 from openenv.runtime.host import Host
-from openenv.runtime.late import Late, called, forget, keeps_slot, timed_out
-from openenv.runtime.limits import Limits
+from openenv.runtime.late import MAY_BE_GIVEN_UP, Late, called, forget, keeps_slot, timed_out
+from openenv.runtime.showing import Deliver, showing
+from openenv.runtime.terms import Terms
 from openenv.runtime.tooling import called_off
 
 logger = logging.getLogger("openenv.sessions")
-
-Deliver = Callable[[Reply], None]
 
 
 class Stage(Enum):
@@ -40,23 +35,6 @@ class Stage(Enum):
     OPEN = "open"
     CLOSING = "closing"
     GONE = "gone"
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What all seats of a server have in common.
-
-    Attributes:
-        limits: their bounds.
-        clock: seconds, monotonic.
-        traits: what the environment's class says of itself.
-        mode: for whom the server is.
-    """
-
-    limits: Limits
-    clock: Callable[[], float] = time.monotonic
-    traits: Traits = UNKNOWN
-    mode: ServerMode = ServerMode.SIMULATION
 
 
 class Seat:
@@ -122,6 +100,11 @@ class Seat:
         """Whether a call is running."""
         return self._running is not None or self._late is not None or self._turn.locked()
 
+    @property
+    def is_recovering(self) -> bool:
+        """Whether a call that was given up still runs."""
+        return self._late is not None
+
     async def start(self) -> None:
         """Builds the environment; on any failure the seat is given up.
 
@@ -184,6 +167,11 @@ class Seat:
             request = as_tool_request(request, untyped=self._traits.untyped_calls)
         if self._running is not None:  # of another road to the same session
             return self._serve_in_turn(request, deliver)
+        return self._serve_now(request, deliver)
+
+    def _serve_now(self, request: Request, deliver: Deliver) -> None:
+        if request.view:
+            deliver = showing(self, request, deliver, self._limits.max_reply_bytes)
         if self._late is not None:
             return self._hold(request, deliver, self._late.then(partial(self._host.serve, request)))
         try:
@@ -324,7 +312,7 @@ class Seat:
 
     def _overrun(self, seconds: float) -> None:
         """The running call has had its time: the session ends, and nobody waits for the call."""
-        if self._request.op == "call_tool":
+        if self._request.op in MAY_BE_GIVEN_UP:
             late = timed_out(seconds, self._late)
             self._log_call(late)
             told = f"{called(self._request)} {late}"
@@ -348,7 +336,7 @@ class Seat:
         if running is not None:
             running.remove_done_callback(self._finish)
             running.add_done_callback(forget)
-            if self._request.op == "call_tool":
+            if self._request.op in MAY_BE_GIVEN_UP:
                 self._late = self._late or Late(self._request, running)
                 self._host.interrupt()
             running.cancel()

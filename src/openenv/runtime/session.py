@@ -37,6 +37,7 @@ from openenv.runtime.faults import (
 )
 from openenv.runtime.limits import Limits
 from openenv.runtime.tooling import Tooling, has_run
+from openenv.runtime.view import view_of, view_reply
 
 logger = logging.getLogger("openenv.session")
 
@@ -76,6 +77,7 @@ class Session:
         self._episode = Episode()
         self._tracebacks = tracebacks
         self._dropped: set[str] = set()
+        self._shown: object = None
         known = self._traits.step_keywords
         self._takes_timeout = known is None or "timeout_s" in known
         if not self._traits.keeps_state:
@@ -139,6 +141,13 @@ class Session:
             return rewards.scoring(self.environment, calling), self._was_called
         if operation == "turn":
             return rewards.scoring(self.environment, self._turn(request)), self._stepped
+        return self._looking(operation)
+
+    def _looking(self, operation: str) -> tuple[Call, Answer]:
+        """The same of what changes nothing in the episode."""
+        if operation == "view":
+            shown, self._shown = self._shown, None
+            return partial(view_of, self.environment, shown), view_reply
         return self._get_state, self._seen
 
     def _typed(self, operation: str, error: Exception) -> SessionError:
@@ -151,6 +160,8 @@ class Session:
 
     def _reply(self, request: Request, value: object, answer: Answer) -> Reply:
         """The reply of what a call gave, which may be nothing that can be sent."""
+        if request.view:
+            self._shown = value
         try:
             return answer(value, request.binary)
         except EnvironmentFailed as error:

@@ -21,8 +21,9 @@ from openenv.runtime.joined import Joined
 from openenv.runtime.limits import Limits
 from openenv.runtime.reaper import Reaper
 from openenv.runtime.resumable import Resumable
-from openenv.runtime.seat import Seat, Terms
+from openenv.runtime.seat import Seat
 from openenv.runtime.slots import Slots
+from openenv.runtime.terms import Terms
 
 
 class Sessions:

@@ -22,7 +22,7 @@ from openenv.env.tool_models import (
 from openenv.env.toolbox import Offload, Toolbox
 from openenv.env.tools import ToolContext
 from openenv.protocol.errors import EnvironmentFailed, Json, NoTools
-from openenv.protocol.messages import Emit, Reply, Request
+from openenv.protocol.messages import Emit, Reply, Request, error_reply
 from openenv.protocol.values import encode
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.faults import Call, contained, invalid, is_awaitable
@@ -127,7 +127,9 @@ def _emitting(emit: Emit | None) -> Callable[[Json], None] | None:
 
 
 def called_off(request: Request, kind: ToolErrorType, message: str) -> Reply:
-    """The reply to a call of a tool that is given up."""
+    """The reply to a call that is given up."""
+    if request.op == "view":
+        return error_reply(EnvironmentFailed(message))
     name = request.data.get("tool_name")
     told = CallToolObservation(
         tool_name=name if isinstance(name, str) else "",

@@ -129,6 +129,7 @@ class Channels:
                 self._answer_other(ask)
             else:
                 request = _request(operation, ask.data, ask.timeout_s, self)
+                request.view = ask.view
                 seq = None if operation == "state" else ask.seq
                 channel = self._channels.get(ask.ch) or self._opened_on_demand(ask.ch, seq)
                 self._outstanding += 1
