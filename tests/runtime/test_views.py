@@ -56,7 +56,7 @@ async def test_shows_what_the_author_says(kind: HostKind, world: type[Shown]) ->
     async with serving(world, kind, typed=False) as sessions:
         seat = await sessions.open()
         for operation in ("reset", "step"):
-            op: Operation = operation  # type: ignore[assignment]
+            op: Operation = operation
             told = data(await seat.ask(Request(op, view=True)))
             scene = told["observation"]
             keys = ["done", "metadata", "pid", "pixels", "reward", "text", "thread"]
@@ -83,7 +83,7 @@ async def test_nothing_is_computed_unasked() -> None:
     async with serving(Shown, "thread", typed=False) as sessions:
         seat = await sessions.open()
         for op in ("reset", "step", "state"):
-            answer = await ask(seat, op)  # type: ignore[arg-type]
+            answer = await ask(seat, op)
             assert "view" not in answer.data
     assert Shown.views == before
 

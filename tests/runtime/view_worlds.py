@@ -117,7 +117,7 @@ class ShownLater(Shown):
 class Plain(Shown):
     """Shows nothing."""
 
-    render_web = Environment.render_web  # type: ignore[assignment]
+    render_web = Environment.render_web
     web_actions = Environment.web_actions
 
 

@@ -1,5 +1,7 @@
 """Views over wire v2: with the key `view`, in both encodings, answered again as they were."""
 
+from typing import Any
+
 import pytest
 
 from openenv.env.environment import HostKind
@@ -65,7 +67,7 @@ def test_version_1_has_none() -> None:
 
 def test_in_production_those_who_control_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENENV_CONTROL_TOKEN", "control-token-of-the-test")
-    offer = {"subprotocols": [JSON]}
+    offer: Any = {"subprotocols": [JSON]}
     with serving(Shown, mode="production", host_kind="thread") as server:
         bearer = {"Authorization": "Bearer control-token-of-the-test"}
         with server.socket(additional_headers=bearer, **offer) as socket:

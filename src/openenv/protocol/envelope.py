@@ -131,6 +131,9 @@ class Encoding(Enum):
 _BY_NAME: dict[str | None, Encoding] = {encoding.value: encoding for encoding in Encoding}
 SUBPROTOCOLS = tuple(encoding.value for encoding in Encoding)
 """What a client offers, in this order."""
+V1 = "openenv.v1"
+"""What may be offered beside them: a browser takes no socket on which none of its offers is spoken,
+so a page that plays version 1 too names it."""
 
 _pack = msgspec.msgpack.Encoder().encode
 

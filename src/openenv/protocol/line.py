@@ -339,6 +339,8 @@ class Line:
         Raises:
             ProtocolError: it says something else, perhaps of a frame that it could not read.
         """
+        if answer.type == "queued":
+            return
         if answer.type != "error" or not isinstance(answer.data, dict):
             raise ProtocolError(f"the server sent a {answer.type!r} frame that nobody asked for")
         error = SessionError.from_data(answer.data)

@@ -22,7 +22,7 @@ from openenv.runtime.limits import Limits
 from openenv.runtime.reaper import Reaper
 from openenv.runtime.resumable import Resumable
 from openenv.runtime.seat import Seat
-from openenv.runtime.slots import Slots
+from openenv.runtime.slots import Slots, Tell
 from openenv.runtime.terms import Terms
 
 
@@ -139,6 +139,7 @@ class Sessions:
         wait_s: float = 0.0,
         attached: bool = False,
         is_named: bool = False,
+        tell: Tell | None = None,
     ) -> Seat:
         """Opens a session.
 
@@ -147,6 +148,7 @@ class Sessions:
             is_named: a trainer chose the name.
             wait_s: how long to queue for a slot, at most `limits.max_wait`.
             attached: a socket holds it.
+            tell: told the place in the queue, at once and whenever it changes.
 
         Raises:
             SessionCapacityError: no slot was free, or became free in time.
@@ -154,7 +156,7 @@ class Sessions:
             SessionCreationError: the server is stopping.
         """
         try:
-            await self._slots.take(max(wait_s, self._eviction.make_room()))
+            await self._slots.take(max(wait_s, self._eviction.make_room()), tell)
         finally:
             self._eviction.look()
         try:
@@ -177,9 +179,9 @@ class Sessions:
         self._reaper.watch(seat)
         return seat
 
-    async def open_resumable(self, *, wait_s: float = 0.0) -> Resumable:
+    async def open_resumable(self, *, wait_s: float = 0.0, tell: Tell | None = None) -> Resumable:
         """Opens a session that outlives its socket; arguments and errors as `open`."""
-        seat = await self.open(wait_s=wait_s, attached=True)
+        seat = await self.open(wait_s=wait_s, attached=True, tell=tell)
         made = Resumable(seat, grace=self.limits.resume_grace, clock=self._clock, watch=self._watch)
         self._resumable[seat.session_id] = made
         return made

@@ -150,8 +150,12 @@ class Channel:
     async def _find(self, data: Json) -> tuple[Resumable, bool]:
         wanted, wait_s = data.get("session_id"), data.get("wait_s") or 0.0
         patient = isinstance(wait_s, int | float) and wait_s >= 0  # NaN is not
-        if not isinstance(wanted, str | None) or not patient:
-            raise InvalidRequest("open takes a 'session_id' of text and a 'wait_s' of seconds")
+        curious = data.get("queue", False)
+        if not isinstance(wanted, str | None) or not patient or not isinstance(curious, bool):
+            raise InvalidRequest(
+                "open takes a 'session_id' of text, a 'wait_s' of seconds, and a 'queue' that is "
+                "true or false"
+            )
         held = self._session
         if held is not None and held.seat.is_open and wanted in (None, held.seat.session_id):
             if wanted is not None:
@@ -164,7 +168,12 @@ class Channel:
             session = sessions.resume(wanted, data.get("token"))
             session.come_back(data.get("client"), data.get("attempt"))
             return session, True
-        return await sessions.open_resumable(wait_s=wait_s), False
+        tell = self._tell_place if curious else None
+        return await sessions.open_resumable(wait_s=wait_s, tell=tell), False
+
+    def _tell_place(self, position: int, waiting: int) -> None:
+        place = Reply("queued", encode({"position": position, "waiting": waiting}))
+        self._socket.say(place, None, self.number, None)
 
     def _opened(self, session: Resumable, resumed: bool) -> Reply:
         return Reply(

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeVar
 from urllib.parse import parse_qs
 
-from openenv.protocol.envelope import Encoding, Frame
+from openenv.protocol.envelope import V1, Encoding, Frame
 from openenv.protocol.errors import SessionError
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
