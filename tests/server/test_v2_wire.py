@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from openenv import Action, Environment, NDArray, Observation
+from openenv.protocol.envelope import V1
 from openenv.runtime.limits import Limits
 from tests.server.v2 import ENCODINGS, JSON, MSGPACK, V2, code, speaking
 from tests.server.worlds import World
@@ -42,6 +43,8 @@ def client(encoding: str, threaded: Served) -> Iterator[V2]:
         (["other"], None),
         (["openenv.v2"], None),
         ([], None),
+        ([V1, JSON], JSON),
+        (["other", V1], V1),
     ],
 )
 def test_the_first_offer_that_is_known_is_agreed(
@@ -49,16 +52,18 @@ def test_the_first_offer_that_is_known_is_agreed(
 ) -> None:
     with threaded.socket(subprotocols=offered or None) as client:
         assert client.connection.subprotocol == agreed
-        if agreed is None:
+        if agreed in (None, V1):
             assert client.reset()["done"] is False
 
 
 def test_v2_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENENV_WIRE", "v1")
-    offers: list[Any] = [MSGPACK, JSON]
-    with serving(World) as server, server.socket(subprotocols=offers) as client:
-        assert client.connection.subprotocol is None
-        assert client.reset()["done"] is False
+    with serving(World) as server:
+        for offers, agreed in ([MSGPACK, JSON], None), ([MSGPACK, JSON, V1], V1):
+            offered: list[Any] = offers
+            with server.socket(subprotocols=offered) as client:
+                assert client.connection.subprotocol == agreed
+                assert client.reset()["done"] is False
 
 
 def test_unknown_keys_are_ignored(client: V2) -> None:

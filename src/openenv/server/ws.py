@@ -24,8 +24,6 @@ from openenv.server.mcp.methods import OpenEnvMethods
 Connection = tuple[Scope, Receive, Send]
 Leave = Callable[[], Awaitable[None]]
 Opening = Coroutine[Any, Any, tuple[Seat, Leave]]
-V1 = "openenv.v1"
-"""What a browser offers to speak v1: it takes no answer that chooses none of its offers."""
 DIRECT = "openenv.direct"
 """The scope's extension under which our own server offers a `Carrier` without ASGI's detours."""
 
