@@ -21,6 +21,7 @@ from openenv.cli.commands.requirements import requirements
 from openenv.cli.commands.serve import serve
 from openenv.cli.commands.skills import skills
 from openenv.cli.commands.validate import validate
+from openenv.cli.commands.web import web
 from openenv.cli.output import Exit, say
 
 # Without Rich's markup: loading it takes longer than all else that `openenv --help` does.
@@ -37,6 +38,7 @@ app.command()(init)
 app.command()(eject)
 app.command()(requirements)
 app.command()(serve)
+app.command()(web)
 app.command()(validate)
 app.command()(push)
 app.command()(fork)

@@ -7,10 +7,10 @@ import binascii
 import ipaddress
 from urllib.parse import urlsplit
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from openenv.server.asgi import App, Event, Receive, Scope, Send
-from openenv.server.authority import STANDING, Authority, Standing
+from openenv.server.authority import STANDING, Authority, Standing, control_closed
 from openenv.server.web.page import Page, place
 
 WATCH = "/web/watch"
@@ -83,7 +83,7 @@ class Guard:
         if host == "" or host not in (headers.get("host"), headers.get("x-forwarded-host")):
             return False
         # A foreign name can be made to point at this machine, and its pages then look like ours.
-        return server is None or not is_loopback(server[0]) or is_loopback(_hostname(host))
+        return server is None or not is_loopback(server[0]) or is_loopback(hostname(host))
 
     async def _with_body(
         self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]
@@ -142,7 +142,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _hostname(netloc: str) -> str:
+def hostname(netloc: str) -> str:
+    """The name in a `Host` header, or in an origin; empty if there is none."""
     try:
         return urlsplit(f"//{netloc}").hostname or ""
     except ValueError:
@@ -179,7 +180,7 @@ async def _refuse_origin(scope: Scope, receive: Receive, send: Send, origin: str
 
 
 async def refuse(
-    scope: Scope, receive: Receive, send: Send, refusal: JSONResponse, reason: str
+    scope: Scope, receive: Receive, send: Send, refusal: Response, reason: str
 ) -> None:
     """Answers a request, or a handshake: in words where the server can, else by its end.
 
@@ -193,6 +194,14 @@ async def refuse(
     if scope["type"] == "websocket" and DENIAL not in scope.get("extensions", {}):
         return await send({"type": "websocket.close", "code": 1008, "reason": reason})
     return await refusal(scope, receive, send)
+
+
+async def refuse_control(scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuses a caller who may not control episodes; arguments as of `refuse`."""
+    shows_none = not any(name == b"authorization" for name, _ in scope["headers"])
+    error = control_closed()
+    refusal = answer(401 if shows_none else 403, error.code, error.message)
+    await refuse(scope, receive, send, refusal, "no control token")
 
 
 async def _ask_for_token(scope: Scope, receive: Receive, send: Send) -> None:

@@ -184,7 +184,10 @@ class HTTPEnvServer:
         self.sessions.hosts.turn_to(mode)
         authority = replace(self.authority, mode=mode)
         card = Card(self.spec, self.sessions.hosts, self.env_name)
-        served = Served(self.spec, self.sessions, card, authority, self.env_name)
+        alone = self._settings.workers == 1
+        served = Served(
+            self.spec, self.sessions, card, authority, self._episodes.calls, alone, self.env_name
+        )
         app.add_middleware(
             Guard,
             allowed_origins=self._settings.allowed_origins,
@@ -206,7 +209,6 @@ class HTTPEnvServer:
         if self.spec.traits.is_harness and not simulation:
             app.router.routes.append(WebSocketRoute("/harness", HarnessSocket(self.sessions)))
         if simulation:
-            alone = self._settings.workers == 1
             app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
 

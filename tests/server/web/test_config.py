@@ -47,6 +47,7 @@ def test_it_says_what_the_server_is() -> None:
             "custom": None,
             "reset": config(served)["reset"],
             "python": None,
+            "tools": False,
             "chat": False,
         }
         assert served.active() == 0

@@ -25,10 +25,12 @@ class Configuration:
     def __init__(self, served: Served, options: WebOptions) -> None:
         self._served = served
         self._options = options
+        self._told: dict[str, Any] | None = None
 
     async def read(self) -> Mapping[str, Any]:
         """What `config.json` holds."""
-        return await asyncio.to_thread(self._read)
+        self._told = self._told or await asyncio.to_thread(self._read)
+        return self._told
 
     def _read(self) -> dict[str, Any]:
         spec, authority = self._served.spec, self._served.authority
@@ -42,6 +44,7 @@ class Configuration:
             "custom": _custom(self._options),
             "reset": reset_schema(made),
             "python": import_names(spec, made),
+            "tools": spec.traits.has_tools,
             "chat": hasattr(made, "message_to_action") or _is_chat(spec),
         }
 

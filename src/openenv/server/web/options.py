@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from openenv.env.spec import EnvSpec
     from openenv.runtime.sessions import Sessions
     from openenv.server.authority import Authority
+    from openenv.server.calls import Calls
     from openenv.server.info import Card
 
 
@@ -41,6 +42,8 @@ class Served:
         sessions: the server's.
         card: what the environment tells about itself.
         authority: who may do what, and the mode of the routes.
+        calls: those that are waited for over HTTP, and given up when the server ends.
+        alone: no other server process shares the port.
         env_name: the environment's name for people, if it was given one.
     """
 
@@ -48,4 +51,6 @@ class Served:
     sessions: Sessions
     card: Card
     authority: Authority
+    calls: Calls
+    alone: bool = True
     env_name: str | None = None

@@ -36,7 +36,6 @@ class Page:
     def __init__(self, configure: Configure, allowed_origins: Iterable[str] = ()) -> None:
         self._configure = configure
         self._allowed = tuple(allowed_origins)
-        self._config: Asset | None = None
 
     def has(self, scope: Scope) -> bool:
         """Whether a request is for it."""
@@ -67,10 +66,7 @@ class Page:
         return answer
 
     async def _told(self) -> Asset:
-        if self._config is None:
-            told = await self._configure()
-            self._config = Asset.of(json.dumps(told).encode(), "application/json")
-        return self._config
+        return Asset.of(json.dumps(await self._configure()).encode(), "application/json")
 
 
 def _name(at: str) -> str | None:

@@ -1,0 +1,1 @@
+"""The web page against a server elsewhere: what the page asks is passed on, and nothing else."""

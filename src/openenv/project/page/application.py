@@ -1,0 +1,115 @@
+"""The page and what it asks, as one application on this machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.routing import Route, Router, WebSocketRoute
+
+from openenv._version import __version__
+from openenv.client.endpoint import Endpoint
+from openenv.project.page.relay import Relay, Unreachable
+from openenv.project.page.sockets import SocketRelay
+from openenv.runtime.limits import Limits
+from openenv.server.asgi import App, Receive, Scope, Send
+from openenv.server.authority import Authority
+from openenv.server.guard import WATCH, Guard, answer, hostname, is_loopback, refuse
+from openenv.server.web.page import CONFIG, ROOT, Page
+
+LOOKED_AT = ("/health", "/metadata", "/schema")
+"""What the page reads."""
+
+
+def application(endpoint: Endpoint, *, local: bool) -> App:
+    """The page for a server elsewhere.
+
+    Args:
+        endpoint: the server, and the token that it is shown.
+        local: only this machine's users may call, under one of its own names: others' pages could
+            have a name of theirs point here, and act with the token.
+    """
+    relay, sockets = Relay(endpoint), SocketRelay(endpoint)
+    page = Page(Told(relay).config)
+    router = Router(
+        [
+            *(Route(path, relay, methods=["GET"]) for path in LOOKED_AT),
+            Route("/mcp", relay, methods=["POST"]),
+            *(WebSocketRoute(path, sockets) for path in ("/ws", "/mcp", WATCH)),
+        ],
+        redirect_slashes=False,
+    )
+    router.default = page.before(router.default)
+    guarded = Guard(
+        router,
+        allowed_origins=frozenset(),
+        max_body_bytes=Limits().max_message_bytes,
+        authority=_DecidedElsewhere(),
+    )
+    return _named_as_here(guarded) if local else guarded
+
+
+class _DecidedElsewhere(Authority):
+    """Who may do what, the server elsewhere says."""
+
+    def may_watch(self, authorization: str) -> bool:
+        return True
+
+
+def _named_as_here(app: App) -> App:
+    """Refuses who calls this machine by a name that others could give it."""
+
+    async def named(scope: Scope, receive: Receive, send: Send) -> None:
+        host = "" if scope["type"] == "lifespan" else Headers(scope=scope).get("host", "")
+        if scope["type"] == "lifespan" or is_loopback(hostname(host)):
+            return await app(scope, receive, send)
+        problem = f"this page is at a name of this machine such as localhost, not at {host!r}"
+        refusal = answer(403, "UNAUTHORIZED", problem)
+        return await refuse(scope, receive, send, refusal, "not this machine's name")
+
+    return named
+
+
+class Told:
+    """What the page is told of a server elsewhere.
+
+    Args:
+        relay: asks it.
+    """
+
+    def __init__(self, relay: Relay) -> None:
+        self._relay = relay
+
+    async def config(self) -> Mapping[str, Any]:
+        """What `config.json` holds: what the server says, if it has a page; else what any can."""
+        at = self._relay.endpoint
+        told = await self._asked()
+        shown = any(name.lower() == "authorization" for name in at.headers)
+        return {
+            **_UNTOLD,
+            **told,
+            "needs_token": bool(told.get("needs_token")) and not shown,
+            "target": at.base_url,
+            "custom": None,
+        }
+
+    async def _asked(self) -> dict[str, Any]:
+        try:
+            said = await self._relay.ask(ROOT + CONFIG)
+        except Unreachable:  # which all else that the page asks will tell
+            return {}
+        told = json.loads(said.body) if said.status == 200 else None
+        return told if isinstance(told, dict) else {"needs_token": said.status == 401}
+
+
+_UNTOLD = {
+    "version": __version__,
+    "mode": "simulation",
+    "watch": False,
+    "reset": None,
+    "python": None,
+    "tools": True,
+    "chat": False,
+}

@@ -1,0 +1,143 @@
+"""Requests of the page, passed on to a server elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+
+from openenv._http import opener
+from openenv.client.endpoint import Endpoint
+from openenv.client.fetching import Redirects
+from openenv.runtime.worker import Worker
+from openenv.server.asgi import Receive, Scope, Send
+from openenv.server.guard import answer
+from openenv.server.web.page import place
+
+LOOK_S = 10.0
+"""How long a server may take to say what it is, in seconds."""
+CALL_S = 600.0
+"""How long the call of a tool may take."""
+AT_ONCE = 32
+"""Requests that are passed on at once; more wait."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server answered.
+
+    Attributes:
+        status: of HTTP.
+        media_type: what it is.
+        body: its bytes.
+    """
+
+    status: int
+    media_type: str
+    body: bytes
+
+
+class Unreachable(Exception):
+    """No server of environments answers; the text says which, why, and what to do."""
+
+
+class Relay:
+    """Passes requests on, with the token of the page or else the client's own.
+
+    Args:
+        endpoint: the server elsewhere.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._free = asyncio.Semaphore(AT_ONCE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers as the server does; 502, where it does not answer as one of environments."""
+        request = Request(scope, receive)
+        body = await request.body() if scope["method"] == "POST" else None
+        try:
+            said = await self.ask(place(scope), body, shown_by(self.endpoint, scope))
+        except Unreachable as error:
+            refusal = answer(502, "CONNECTION_ERROR", str(error))
+            return await refusal(scope, receive, send)
+        told = Response(said.body, said.status, media_type=said.media_type)
+        return await told(scope, receive, send)
+
+    async def ask(
+        self, path: str, body: bytes | None = None, endpoint: Endpoint | None = None
+    ) -> Answer:
+        """What the server answers.
+
+        Args:
+            path: where.
+            body: JSON to be posted; nothing is, without one.
+            endpoint: the server, if it is shown another token.
+
+        Raises:
+            Unreachable: it gives no answer, or one that no server of environments gives.
+        """
+        at = endpoint or self.endpoint
+        async with self._free:
+            worker = Worker("openenv-page")
+            try:
+                return await worker.run(lambda: _fetched(at, path, body))
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                raise unreachable(at, getattr(error, "reason", error)) from error
+            finally:
+                worker.stop()
+
+
+def shown_by(endpoint: Endpoint, scope: Scope) -> Endpoint:
+    """The server, and the token that it is shown: the page's own goes before the client's."""
+    shown = Headers(scope=scope).get("authorization")
+    if shown is None:
+        return endpoint
+    others = {k: v for k, v in endpoint.headers.items() if k.lower() != "authorization"}
+    return replace(endpoint, headers={**others, "Authorization": shown})
+
+
+def unreachable(endpoint: Endpoint, why: object) -> Unreachable:
+    """Why a server elsewhere is not there for the page."""
+    return Unreachable(
+        f"no OpenEnv server answers at {endpoint.base_url}: {why or type(why).__name__}; is it "
+        "running, and is this its address?"
+    )
+
+
+def _fetched(at: Endpoint, path: str, body: bytes | None) -> Answer:
+    headers: Mapping[str, str] = dict(at.headers)
+    if body is not None:
+        headers = {**headers, "Content-Type": "application/json"}
+    asked = urllib.request.Request(f"{at.base_url}{path}", body, dict(headers))
+    handlers = urllib.request.ProxyHandler({} if at.is_local else None), Redirects()
+    timeout_s = LOOK_S if body is None else CALL_S
+    try:
+        with opener(*handlers).open(asked, timeout=timeout_s) as said:
+            return _read(at, said.status, said)
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return _read(at, refusal.code, refusal)
+
+
+def _read(at: Endpoint, status: int, said: Any) -> Answer:
+    """An answer in JSON, as servers of environments give them all.
+
+    Raises:
+        ValueError: it is none, or too large.
+    """
+    media_type = said.headers.get("Content-Type", "")
+    if not media_type.startswith("application/json"):
+        raise ValueError(f"what answers there, with HTTP {status}, speaks no JSON")
+    body: bytes = said.read(at.max_message_bytes + 1)
+    if len(body) > at.max_message_bytes:
+        raise ValueError(f"its answer has more than {at.max_message_bytes} bytes")
+    return Answer(status, media_type, body)

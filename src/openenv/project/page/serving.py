@@ -1,0 +1,55 @@
+"""What `openenv web` does: the page on a port of this machine, until it is ended."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from urllib.parse import urlsplit
+
+from openenv import settings
+from openenv.client.endpoint import Endpoint, normalised
+from openenv.project.errors import UsageProblem
+from openenv.project.page.application import application
+from openenv.server import run
+from openenv.server.guard import is_loopback
+
+
+def serve_page(url: str, host: str = "127.0.0.1", port: int = 8080, *, show: bool = False) -> None:
+    """Serves the page against a server elsewhere until SIGTERM or Ctrl-C.
+
+    Args:
+        url: the server's address.
+        host: the address to listen on.
+        port: 0 picks a free one.
+        show: open a browser.
+
+    Raises:
+        UsageProblem: the address holds a password.
+        ConfigurationError: it is none, or the port is taken.
+    """
+    base_url = normalised(url).removesuffix("/web")
+    if "@" in urlsplit(base_url).netloc:
+        raise UsageProblem(
+            "an address is seen by others: leave the password out, and set OPENENV_CLIENT_TOKEN "
+            "to the token that the server asks for"
+        )
+    endpoint = Endpoint(base_url, settings.client_headers(None))
+    with run.listen(host, port) as listening:
+        app = application(endpoint, local=is_loopback(host))
+        server = run.server_for(app, listening, quiet=True)
+        server.config.ws_max_size = endpoint.max_message_bytes
+        here, there = listening.getsockname()[:2]
+        shown = f"http://{f'[{here}]' if ':' in here else here}:{there}/web/"
+        sys.stderr.write(f"openenv: the page of {base_url} is at {shown} (Ctrl-C ends it)\n")
+        if not is_loopback(host):
+            sys.stderr.write(_WARNING)
+        sys.stderr.flush()
+        if show:
+            webbrowser.open(shown)
+        server.run(sockets=[listening])
+
+
+_WARNING = (
+    "openenv: warning: whoever reaches this address acts on that server, with the token in "
+    "OPENENV_CLIENT_TOKEN if there is one; serve this machine alone on 127.0.0.1 (the default)\n"
+)
