@@ -1,0 +1,2 @@
+export { initialValue } from "./initial";
+export { validate } from "./validate";

@@ -1,0 +1,169 @@
+import type { Json, Schema } from "../types";
+import { documented } from "./attributes";
+import type { Kind, NumberKind, Option, Place, Property } from "./field";
+import { asSchema, resolve } from "./resolve";
+import { stringKind } from "./strings";
+
+type Classifier = (root: Schema, place: Place) => Kind | null;
+
+const CLASSIFIERS: Classifier[] = [
+  constant,
+  choice,
+  union,
+  list,
+  mapping,
+  number,
+  boolean,
+  (_, place) => (place.schema.type === "string" ? stringKind(place) : null),
+];
+
+/** The kind of a place's schema; the first that fits, or JSON. */
+export function kindOf(root: Schema, place: Place): Kind {
+  for (const classifier of CLASSIFIERS) {
+    const kind = classifier(root, place);
+    if (kind) return kind;
+  }
+  return { kind: "json" };
+}
+
+function constant(_root: Schema, { schema }: Place): Kind | null {
+  if (schema.const !== undefined) return { kind: "const", value: schema.const };
+  if (schema.type === "null") return { kind: "const", value: null };
+  return Array.isArray(schema.enum) && schema.enum.length === 1 ? { kind: "const", value: schema.enum[0]! } : null;
+}
+
+function choice(root: Schema, { schema }: Place): Kind | null {
+  const options = Array.isArray(schema.enum) ? schema.enum : constants(root, schema);
+  return options && options.length > 0 ? { kind: "choice", options } : null;
+}
+
+/** A union of nothing but constants is a choice. */
+function constants(root: Schema, schema: Schema): Json[] | null {
+  const options = forms(root, schema).map((option) => option.const);
+  const all = options.filter((option) => option !== undefined);
+  return all.length === options.length ? all : null;
+}
+
+/** The resolved options of a union. */
+function forms(root: Schema, schema: Schema): Schema[] {
+  const options = schema.anyOf ?? schema.oneOf;
+  return Array.isArray(options) ? options.map((option) => resolve(root, asSchema(option))) : [];
+}
+
+function union(root: Schema, { schema, name }: Place): Kind | null {
+  const resolved = forms(root, schema);
+  if (resolved.length > 0) return numeric(resolved) ?? apart(root, schema, resolved, name);
+  if (!Array.isArray(schema.type) || schema.type.length === 0) return null;
+  const options = schema.type.map((type) => ({ label: type, schema: { ...schema, type } }));
+  return { kind: "union", options, discriminator: undefined };
+}
+
+/** The pattern of a text that reads as a decimal number. */
+export const DECIMAL = /\\d\*\\\.\?\\d/;
+
+/** `int | float` is a number, and so is a Decimal: a number, or text that reads as one. */
+function numeric(resolved: Schema[]): Kind | null {
+  const numbers = resolved.filter((option) => option.type === "number" || option.type === "integer");
+  const others = resolved.filter((option) => !numbers.includes(option));
+  const decimal = others.length === 1 && others[0]?.type === "string" && DECIMAL.test(others[0].pattern ?? "");
+  if (numbers.length === 0 || (others.length > 0 && !decimal)) return null;
+  const wide = numbers.find((option) => option.type === "number") ?? numbers[0]!;
+  return { ...numberKind(wide), exact: decimal };
+}
+
+function apart(root: Schema, schema: Schema, resolved: Schema[], name: string): Kind {
+  const discriminator = schema.discriminator?.propertyName ?? commonConstant(root, resolved);
+  const places = (schema.anyOf ?? schema.oneOf)!;
+  const options = resolved.map((option, index): Option => {
+    return { label: labelOf(root, option, discriminator, index), schema: named(asSchema(places[index]), option, name) };
+  });
+  return { kind: "union", options, discriminator };
+}
+
+/** A string of a union is known by the union's name: `content: str | list[Part]` is a text. */
+function named(place: Schema, resolved: Schema, name: string): Schema {
+  return resolved.type === "string" && !place.title ? { ...resolved, "x-name": name } : place;
+}
+
+function labelOf(root: Schema, option: Schema, discriminator: string | undefined, index: number): string {
+  const tag = discriminator && tagOf(root, option, discriminator);
+  if (tag !== undefined && tag !== "") return String(tag);
+  if (option.title) return option.title;
+  if (option.const !== undefined) return String(option.const);
+  return typeof option.type === "string" ? TYPE_WORDS[option.type] ?? option.type : `option ${index + 1}`;
+}
+
+const TYPE_WORDS: Record<string, string> = {
+  string: "text",
+  integer: "whole number",
+  boolean: "yes or no",
+  array: "list",
+  null: "null",
+};
+
+/** What an option's discriminating property is: one constant. */
+export function tagOf(root: Schema, option: Schema, discriminator: string): Json | undefined {
+  const property = asSchema(resolve(root, option).properties)[discriminator];
+  const schema = resolve(root, asSchema(property));
+  return schema.const ?? (schema.enum?.length === 1 ? schema.enum[0] : undefined);
+}
+
+/** A property that is another constant in each option tells them apart as well as a declared one. */
+function commonConstant(root: Schema, options: Schema[]): string | undefined {
+  return Object.keys(asSchema(options[0]?.properties)).find((name) => {
+    const tags = options.map((option) => tagOf(root, option, name));
+    return !tags.includes(undefined) && new Set(tags).size === options.length;
+  });
+}
+
+function list(_root: Schema, { schema }: Place): Kind | null {
+  if (schema.type !== "array" && !schema.prefixItems) return null;
+  if (Array.isArray(schema.prefixItems)) return { kind: "tuple", items: schema.prefixItems.map(asSchema) };
+  if (Array.isArray(schema.items)) return { kind: "tuple", items: schema.items.map(asSchema) };
+  return { kind: "list", items: asSchema(schema.items), min: schema.minItems ?? 0, max: schema.maxItems ?? Infinity };
+}
+
+function mapping(_root: Schema, { schema }: Place): Kind | null {
+  const properties = Object.entries(asSchema(schema.properties));
+  if (schema.type !== "object" && properties.length === 0) return null;
+  const extra = schema.additionalProperties;
+  if (properties.length === 0 && extra !== false) return { kind: "dict", values: asSchema(extra) };
+  const hints = documented(typeof schema.description === "string" ? schema.description : "").fields;
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return {
+    kind: "object",
+    properties: properties.map(([name, part]): Property => {
+      return { name, schema: asSchema(part), required: required.includes(name), hint: hints.get(name) ?? "" };
+    }),
+    extra: extra === undefined || extra === false ? null : asSchema(extra),
+  };
+}
+
+function number(_root: Schema, { schema }: Place): Kind | null {
+  return schema.type === "integer" || schema.type === "number" ? numberKind(schema) : null;
+}
+
+const WIDEST_SLIDER = 1000;
+
+function numberKind(schema: Schema): NumberKind {
+  const integer = schema.type === "integer";
+  const by = integer ? 1 : 0;
+  const min = finite(schema.minimum) ?? above(schema.exclusiveMinimum, by);
+  const max = finite(schema.maximum) ?? above(schema.exclusiveMaximum, -by);
+  const closed = integer || (finite(schema.exclusiveMinimum) ?? finite(schema.exclusiveMaximum)) === undefined;
+  const slider = closed && min !== undefined && max !== undefined && max > min && max - min <= WIDEST_SLIDER;
+  return { kind: "number", integer, exact: false, min, max, step: finite(schema.multipleOf), slider };
+}
+
+function finite(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+function above(value: unknown, by: number): number | undefined {
+  const bound = finite(value);
+  return bound === undefined ? undefined : bound + by;
+}
+
+function boolean(_root: Schema, { schema }: Place): Kind | null {
+  return schema.type === "boolean" ? { kind: "boolean" } : null;
+}
