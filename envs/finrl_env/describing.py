@@ -1,13 +1,10 @@
-"""What a language model reads of a day, and what a web page draws of an episode."""
+"""What a language model reads of a day."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from finrl_env.episode import Episode
 
 MOST_LINES = 50
-MOST_POINTS = 1000
 
 
 def describe(episode: Episode, refused: str = "") -> str:
@@ -23,32 +20,6 @@ def describe(episode: Episode, refused: str = "") -> str:
         lines.append(f"and {more} more stocks")
     lines += [_closing(episode)] if episode.done else [_goal(episode), _asking(episode)]
     return "\n".join(lines)
-
-
-def page(episode: Episode) -> dict[str, Any]:
-    """What is drawn: the equity curve, thinned to 1000 points, and the holdings."""
-    step = -(-len(episode.values) // MOST_POINTS)
-    last = len(episode.values) - 1
-    shown = sorted({*range(0, last + 1, step), last})
-    first = episode.day - last
-    stocks = len(episode.tape.tickers)
-    prices = episode.vector[1 : stocks + 1]
-    return {
-        "title": f"{episode.date}: {episode.value:.2f}",
-        "equity": {
-            "dates": [episode.tape.dates[first + at] for at in shown],
-            "values": [episode.values[at] for at in shown],
-        },
-        "cash": episode.vector[0],
-        "holdings": [
-            {"ticker": ticker, "shares": held, "price": price, "value": price * held}
-            for ticker, price, held in zip(
-                episode.tape.tickers, prices, episode.holdings, strict=True
-            )
-        ],
-        "metrics": episode.metrics(),
-        "done": episode.done,
-    }
 
 
 def _stock_line(episode: Episode, stock: int) -> str:

@@ -13,7 +13,10 @@ PLANES = [[float(plane == kind - 1) for plane in range(8)] for kind in range(6)]
 """What a network sees of a cell of each kind."""
 HEADINGS = ("up", "right", "down", "left")
 _AHEAD = ((-1, 0), (0, 1), (1, 0), (0, -1))
-_TURNS = (0, -1, 1)
+NAMES = ("straight on", "left", "right")
+"""The actions, as seen by the snake."""
+TURNS = (0, -1, 1)
+"""What each of them adds to the index of the heading."""
 
 LENGTH = 3
 STEP_REWARD = 0.001
@@ -66,7 +69,7 @@ class Arena:
 
     def step(self, action: int) -> float:
         """Turns, goes on by a cell, and gives the reward."""
-        self.heading = (self.heading + _TURNS[action]) % len(HEADINGS)
+        self.heading = (self.heading + TURNS[action]) % len(HEADINGS)
         row, column = self._next(self.snake[0])
         found = self.grid[row][column]
         if found in (WALL, BODY):

@@ -19,6 +19,7 @@ from openenv.validation.footprint import CAN_MEASURE, footprint, still_footprint
 from tests.envs.case import Case, Json, cases, required
 from tests.envs.conftest import SESSIONS
 from tests.envs.playing import begin, digest, episode, outcome, player, seen, still, turns
+from tests.markup import Markup
 from tests.serving import Served, eventually
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,7 @@ FEW = 8
 """Steps of an episode where many are played."""
 SEEDS = (1, 2, 3)
 PLAN_SEED = 7
+MOST_BUTTONS = 100
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +77,43 @@ def test_it_says_what_a_language_model_needs(case: Case) -> None:
     assert any(texts)
 
 
+@pytest.mark.timeout(60)
 def test_a_page_can_draw_it(case: Case) -> None:
-    environment = case.environment_class()
+    environment, action_class = case.environment_class(), EnvSpec.of(case.environment_class).action
+    chance = random.Random(1)
     try:
-        if hasattr(environment, "render_web"):
-            environment.reset(seed=1, **case.reset)
-            json.dumps(environment.render_web(), allow_nan=False)
+        observation = environment.reset(seed=1, **case.reset)
+        for _ in range(FEW):
+            plain = observation.model_dump(mode="json")
+            shown = Markup(environment.render_web(plain))
+            assert shown.words or shown.labels
+            _check_buttons(environment.web_actions(plain), action_class)
+            if observation.done:
+                break
+            observation = environment.step(action_class(**case.policy(plain, chance)))
+    finally:
+        environment.close()
+
+
+def _check_buttons(buttons: list[Any], action_class: Any) -> None:
+    """Few enough to choose from, told apart by label and key, each an action that can be sent."""
+    assert len(buttons) <= MOST_BUTTONS
+    labels = [label for label, *_ in buttons]
+    keys = [key for _, _, *rest in buttons for key in rest]
+    assert len(set(labels)) == len(labels) and len(set(keys)) == len(keys)
+    for _, action, *_ in buttons:
+        action_class.model_validate_json(json.dumps(action))
+
+
+def test_a_page_of_it_escapes_what_it_is_told(case: Case) -> None:
+    environment = case.environment_class()
+    hostile = '<script>alert("\'")</script>'
+    try:
+        plain = environment.reset(seed=1, **case.reset).model_dump(mode="json")
+        texts = {name: hostile for name, value in plain.items() if type(value) is str}
+        told = {**plain, **texts, "text": f"Refused: {hostile}"}
+        shown = Markup(environment.render_web(told))
+        assert hostile in shown.words
     finally:
         environment.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from copy import deepcopy
 from typing import Any
 from uuid import uuid4
@@ -12,8 +11,10 @@ from atari_env.games import title
 from atari_env.models import NOTHING, AtariAction, AtariObservation, AtariState, Bytes
 from atari_env.options import AtariOptions
 from atari_env.png import png
+from atari_env.server import view
 from atari_env.shelf import SHELF
 from openenv import Environment, Seeds, errors
+from openenv.env.web_html import WebAction
 
 IS_OVER = "the episode is over and stays as it is; reset() begins the next one"
 GOAL = (
@@ -105,26 +106,13 @@ class AtariEnvironment(Environment[AtariAction, AtariObservation, AtariState]):
             SHELF.put(self._episode.console)
         self._episode = None
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to show the game.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The screen, as HTML."""
+        return view.draw(observation, self._running())
 
-        Returns:
-            `game` (its name), `image` (the screen, a PNG file in base64), `score`, `lives`,
-            `frame_number`, `end` (how it ended, or `None`), and the names of the `actions`.
-
-        Raises:
-            errors.ResetRequired: no episode has begun yet.
-        """
-        episode = self._running()
-        return {
-            "game": title(episode.options.game_name),
-            "image": b64encode(png(episode.console.observed("rgb"))).decode(),
-            "score": episode.score,
-            "lives": episode.lives,
-            "frame_number": episode.frames,
-            "end": episode.end,
-            "actions": list(episode.actions),
-        }
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """The game's actions; the joystick is the arrow keys and its button is space."""
+        return view.actions(self._running())
 
     def _running(self) -> Episode:
         if self._episode is None:

@@ -8,7 +8,9 @@ from uuid import uuid4
 from blackjack_env.game import Game
 from blackjack_env.models import BlackJackAction, BlackJackObservation, BlackJackState
 from blackjack_env.rules import MOVES, REWARDS
+from blackjack_env.server import view
 from openenv import Environment, Seeds, errors
+from openenv.env.web_html import WebAction
 
 GAME_OVER = "the game is over and stays as it is; reset() deals the next one"
 
@@ -63,22 +65,13 @@ class BlackJackEnvironment(Environment[BlackJackAction, BlackJackObservation, Bl
         """Where the game stands."""
         return self._state
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the table: the open cards, the result and the legal moves.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The table, as HTML."""
+        return view.draw(observation)
 
-        `controls` are the legal actions, each as its `label` and the `action` to send.
-
-        Raises:
-            errors.ResetRequired: no game has been dealt yet.
-        """
-        seen = _observe(self._running())
-        return {
-            "kind": "cards",
-            "player": seen.player_cards,
-            "dealer": seen.dealer_cards,
-            "result": seen.result,
-            "controls": [{"label": move, "action": {"move": move}} for move in seen.legal_actions],
-        }
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """What the player may do, by keys."""
+        return view.actions(observation)
 
     def _running(self) -> Game:
         if self._game is None:

@@ -8,13 +8,14 @@ from typing import Any
 from uuid import uuid4
 
 from chess_env.models import ChessAction, ChessObservation, ChessState
+from chess_env.server import web_view
 from chess_env.server.episode import Episode
 from chess_env.server.opponents import opponent_for
 from chess_env.server.options import UCI_OPPONENTS, ChessOptions
 from chess_env.server.rubrics import ChessWinLossRubric
 from chess_env.server.uci import EngineFault, UciEngine, find_engine
-from chess_env.server.view import page
 from openenv import Environment, Seeds, errors
+from openenv.env.web_html import WebAction
 
 NO_GAME = "no game has begun yet; call reset() first"
 
@@ -100,14 +101,13 @@ class ChessEnvironment(Environment[ChessAction, ChessObservation, ChessState]):
         """Where the game stands."""
         return self._episode.state() if self._episode else ChessState()
 
-    def render_web(self) -> dict[str, Any]:
-        """What a web page needs to draw the board; see `chess_env.server.view.page`.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The board, as HTML."""
+        return web_view.draw(observation, self._playing())
 
-        Raises:
-            errors.ResetRequired: no game has begun yet.
-        """
-        episode = self._playing()
-        return page(episode.game, episode.agent)
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """The legal moves in SAN, 100 at most."""
+        return web_view.actions(self._playing().game)
 
     def close(self) -> None:
         """Kills the engine's process, if there is one."""

@@ -25,6 +25,7 @@ class Episode:
     Attributes:
         game: the board.
         agent: the agent's colour; of an agent that plays both sides, the one that is paid.
+        record: the moves as players write them.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Episode:
         self._options = options
         self._seed = seed
         self._opponent = opponent
-        self._record = Record(self.game)
+        self.record = Record(self.game)
         self._role = color_name(agent) if opponent else f"both sides, for {color_name(agent)}"
         self._moves = 0  # the agent's own
         self._illegal = 0
@@ -74,7 +75,7 @@ class Episode:
             opponent=self._options.opponent,
             seed=self._seed,
             result=game.ending.result if game.ending else None,
-            pgn=self._record.pgn(white, black),
+            pgn=self.record.pgn(white, black),
         )
 
     def _reply(self, timeout_s: float) -> None:

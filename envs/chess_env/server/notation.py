@@ -90,9 +90,10 @@ class Record:
         if ending:
             tags["Termination"] = ending.reason
         head = "\n".join(f'[{name} "{value}"]' for name, value in tags.items())
-        return f"{head}\n\n{textwrap.fill(' '.join([*self._numbered(), result]), 80)}\n"
+        return f"{head}\n\n{textwrap.fill(' '.join([*self.numbered(), result]), 80)}\n"
 
-    def _numbered(self) -> list[str]:
+    def numbered(self) -> list[str]:
+        """The same with the numbers of the moves: `1.`, `e4`, `e5`, `2.`, ..."""
         first = chess.Board(self._game.start)
         ply = 2 * first.fullmove_number - (2 if first.turn == chess.WHITE else 1)
         words = []

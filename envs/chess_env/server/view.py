@@ -1,10 +1,9 @@
-"""A game as a network, a language model and a web page see it."""
+"""A game as a network and a language model see it."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
 
 import chess
 
@@ -127,39 +126,3 @@ def _standing(game: Game) -> str:
         return f"The game is over: {game.ending.result} ({game.ending.reason.replace('_', ' ')})."
     check = ", who is in check" if game.board.is_check() else ""
     return f"Move {game.board.fullmove_number}: {color_name(game.board.turn)} to move{check}."
-
-
-def page(game: Game, agent: chess.Color) -> dict[str, Any]:
-    """What a page needs to draw the board and to let pieces be dragged.
-
-    Returns:
-        `pieces` by square (`{"e1": "K"}`; capitals are white's); `moves` by the square a piece is
-        dragged from and the one it is dropped on: one move in UCI, or four that promote, to
-        choose from; `turn`, `orientation` (whose side is below), `last_move` (two squares or
-        `None`), `check` (the square of a king in check or `None`), `fen`, `result` and `reason`.
-    """
-    board = game.board
-    king = board.king(board.turn)
-    last = game.moves[-1] if game.moves else None
-    return {
-        "fen": board.fen(),
-        "orientation": color_name(agent),
-        "turn": color_name(board.turn),
-        "pieces": {
-            chess.SQUARE_NAMES[square]: piece.symbol()
-            for square, piece in board.piece_map().items()
-        },
-        "moves": {} if game.ending else _drops(game),
-        "last_move": last
-        and [chess.SQUARE_NAMES[last.from_square], chess.SQUARE_NAMES[last.to_square]],
-        "check": chess.SQUARE_NAMES[king] if king is not None and board.is_check() else None,
-        "result": game.ending and game.ending.result,
-        "reason": game.ending and game.ending.reason,
-    }
-
-
-def _drops(game: Game) -> dict[str, dict[str, list[str]]]:
-    drops: dict[str, dict[str, list[str]]] = {}
-    for name in game.names():
-        drops.setdefault(name[:2], {}).setdefault(name[2:4], []).append(name)
-    return drops

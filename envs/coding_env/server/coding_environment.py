@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from coding_env.models import CodeAction, CodeObservation, CodeState
 from coding_env.options import CodingOptions, check_seconds
+from coding_env.server import view
 from coding_env.server.clock import Clock
 from coding_env.server.grading import Grade, Grader
 from coding_env.server.interpreters import Interpreter, interpreter
@@ -138,19 +139,9 @@ class PythonCodeActEnv(Environment[CodeAction, CodeObservation, CodeState]):
         """Where the episode stands."""
         return self._state
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page shows of the last step: its code, its transcript, and what it made.
-
-        Raises:
-            ResetRequired: no episode has begun.
-        """
-        seen = self._running().seen
-        return {
-            "code": seen.metadata.get("last_code", ""),
-            "text": seen.text,
-            "exit_code": seen.exit_code,
-            "artefacts": [made.model_dump() for made in seen.artefacts],
-        }
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The last step's code and what came of it, as HTML."""
+        return view.draw(observation, self._running().seen.metadata)
 
     def close(self) -> None:
         """Ends the episode's interpreter."""

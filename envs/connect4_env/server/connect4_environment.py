@@ -12,7 +12,9 @@ from typing_extensions import Self
 from connect4_env.board import Board
 from connect4_env.models import Connect4Action, Connect4Observation, Connect4State
 from connect4_env.opponents import OPPONENTS
+from connect4_env.server import view
 from openenv import Environment, Options, Seeds, errors
+from openenv.env.web_html import WebAction
 
 Opponent = Literal["none", "random", "search"]
 
@@ -132,25 +134,13 @@ class Connect4Environment(Environment[Connect4Action, Connect4Observation, Conne
         }
         return self._state.model_copy(update=changed)
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the game: the stones, who is next, and the legal columns.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The board, as HTML."""
+        return view.draw(observation)
 
-        `controls` are the legal actions, each as its `label` and the `action` to send.
-
-        Raises:
-            errors.ResetRequired: no game has begun yet.
-        """
-        board = self._running()
-        return {
-            "kind": "board",
-            "board": board.rows(),
-            "next_player": board.player,
-            "winner": self._winner(board),
-            "controls": [
-                {"label": str(column), "action": {"column": column}}
-                for column in (board.legal if self._winner(board) is None else [])
-            ],
-        }
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """The columns that are not full, by their numbers."""
+        return view.actions(observation)
 
     def _running(self) -> Board:
         if self._board is None:

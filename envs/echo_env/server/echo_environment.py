@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from echo_env.models import EchoAction, EchoObservation
 from openenv import Environment, State, tool
+from openenv.env.web_html import page, said
 
 GREETING = "Echo environment ready!"
 REWARD_PER_CHARACTER = 0.1
@@ -26,14 +27,12 @@ class EchoEnvironment(Environment[EchoAction, EchoObservation, State]):
     def __init__(self) -> None:
         super().__init__()
         self._state = State(episode_id=str(uuid4()))
-        self._said = ""
 
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
     ) -> EchoObservation:
         """Begins to count anew. There is no chance in an echo, so the seed changes nothing."""
         self._state = State(episode_id=episode_id or str(uuid4()))
-        self._said = GREETING
         return EchoObservation(
             echoed_message=GREETING,
             reward=0.0,
@@ -75,15 +74,14 @@ class EchoEnvironment(Environment[EchoAction, EchoObservation, State]):
         """The episode's name and its number of steps."""
         return self._state
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to show the echo: what came back last.
-
-        `controls` are the legal actions, each as its `label` and the `action` to send: none, since
-        what is said is free.
-        """
-        return {"kind": "text", "text": self._said, "controls": []}
+    def render_web(self, observation: dict[str, Any]) -> str | None:
+        """What was said and what came back, as HTML; nothing for what a tool gives."""
+        echoed = observation.get("echoed_message")
+        if echoed is None:
+            return None
+        spoken = [said("You", echoed, mine=True)] if observation["message_length"] else []
+        return page(*spoken, said("Echo", echoed))
 
     def _echoed(self, message: str) -> str:
         self._state.step_count += 1
-        self._said = message
         return message

@@ -8,10 +8,12 @@ from uuid import uuid4
 from finrl_env.models import FinRLAction, FinRLObservation, FinRLState
 from finrl_env.options import FinRLOptions, configured
 from openenv import Environment, Seeds, errors, needs
+from openenv.env.web_html import WebAction
 
 with needs("openenv-finrl-env[server]"):
-    from finrl_env.describing import describe, page
+    from finrl_env.describing import describe
     from finrl_env.episode import Episode
+    from finrl_env.server import view
 
 CLOSED = "the last day is over, and nothing is traded any more; reset() begins another episode"
 
@@ -88,13 +90,13 @@ class FinRLEnvironment(Environment[FinRLAction, FinRLObservation, FinRLState]):
             metrics=episode.metrics(),
         )
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page draws: `equity` (dates and values), `cash`, `holdings`, `metrics`, `done`.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The equity curve, the holdings and the metrics, as HTML."""
+        return view.draw(observation, self._playing())
 
-        Raises:
-            errors.ResetRequired: there was no reset yet.
-        """
-        return page(self._playing())
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """Buying, holding or selling all stocks alike."""
+        return view.actions(observation)
 
     def _playing(self) -> Episode:
         if self._episode is None:

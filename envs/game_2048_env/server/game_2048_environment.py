@@ -16,8 +16,10 @@ from game_2048_env.models import (
 )
 from game_2048_env.rewards import success_reward
 from game_2048_env.rules import KEYS, MOVES, Move, parse_move
+from game_2048_env.server import view
 from game_2048_env.server.options import Game2048Options
 from openenv import Environment, Seeds, errors
+from openenv.env.web_html import WebAction
 
 SHARE_OF_PATIENCE = 0.8
 """The part of a caller's patience that a strategy may use up; the rest is for the answer."""
@@ -116,21 +118,13 @@ class Game2048Environment(Environment[Game2048Action, Game2048Observation, Game2
         """Ends the process that strategies run in."""
         self._runner.close()
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the game.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The board, as HTML."""
+        return view.draw(observation)
 
-        Returns:
-            `board`, `score`, `highest_tile`, `status`, and `controls`: the legal moves by key.
-        """
-        game = self._running_game()
-        return {
-            "kind": "tiles",
-            "board": game.board(),
-            "score": game.score,
-            "highest_tile": game.highest_tile,
-            "status": game.state(),
-            "controls": {key: move for key, move in KEYS.items() if move in game.legal_moves},
-        }
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """The moves that change the board, by arrow keys."""
+        return view.actions(observation)
 
     def _running_game(self) -> GameBoard:
         if self._game is None:

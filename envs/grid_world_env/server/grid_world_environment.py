@@ -8,8 +8,10 @@ from uuid import uuid4
 from pydantic import Field
 
 from grid_world_env.models import GridWorldAction, GridWorldObservation, GridWorldState, MoveAction
+from grid_world_env.server import view
 from grid_world_env.walk import GOAL_REWARD, STEP_REWARD, Placement, Walk
 from openenv import Environment, Options, Seeds, errors
+from openenv.env.web_html import WebAction
 
 GUIDE = (
     f"You are A; go to G. A step costs {-STEP_REWARD}, the one to G pays "
@@ -102,18 +104,13 @@ class GridWorldEnvironment(Environment[GridWorldAction, GridWorldObservation, Gr
             size=walk.size,
         )
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the walk: `grid` as in observations, and `controls`.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The grid, as HTML."""
+        return view.draw(observation)
 
-        `controls` are the legal actions, each as its `label` and the `action` to send.
-
-        Raises:
-            errors.ResetRequired: no walk has begun yet.
-        """
-        walk = self._running()
-        moves = [] if self._is_over(walk) else [move.value for move in MoveAction]
-        controls = [{"label": move.lower(), "action": {"action": move}} for move in moves]
-        return {"kind": "grid", "grid": walk.grid(), "controls": controls}
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """The moves, by arrow keys."""
+        return view.actions(observation)
 
     def _running(self) -> Walk:
         if self._walk is None:

@@ -6,9 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 from maze_env.models import MazeAction, MazeObservation, MazeState
+from maze_env.server import view
 from maze_env.server.options import MazeOptions
-from maze_env.trip import NAMES, Trip
+from maze_env.trip import Trip
 from openenv import Environment, Seeds, errors
+from openenv.env.web_html import WebAction
 
 TRIP_OVER = "the episode is over and stays as it is; reset() begins the next one"
 
@@ -94,26 +96,13 @@ class MazeEnvironment(Environment[MazeAction, MazeObservation, MazeState]):
             seed=self._seed,
         )
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the maze: its cells, two of them by name, and `controls`.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The maze, as HTML."""
+        return view.draw(observation)
 
-        `controls` are the legal actions, each as its `label` and the `action` to send.
-
-        Raises:
-            errors.ResetRequired: no episode has begun yet.
-        """
-        trip = self._running()
-        return {
-            "kind": "grid",
-            "grid": trip.cells(),
-            "at": list(trip.at),
-            "exit": list(trip.exit),
-            "status": trip.status,
-            "controls": [
-                {"label": NAMES[action], "action": {"action": action}}
-                for action in trip.legal_actions
-            ],
-        }
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """The steps that nothing blocks, by arrow keys."""
+        return view.actions(observation)
 
     def _running(self) -> Trip:
         if self._trip is None:

@@ -6,8 +6,9 @@ from typing import Any
 from uuid import uuid4
 
 from openenv import Environment, Seeds, errors
+from openenv.env.web_html import WebAction
 from openspiel_env.models import OpenSpielAction, OpenSpielObservation, OpenSpielState
-from openspiel_env.server import games, parameters, views
+from openspiel_env.server import games, parameters, views, web_view
 from openspiel_env.server.match import Match
 from openspiel_env.server.options import OpenSpielOptions
 
@@ -117,34 +118,13 @@ class OpenSpielEnvironment(Environment[OpenSpielAction, OpenSpielObservation, Op
             finished=match is not None and match.over,
         )
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the agent's view.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The agent's view of the game, as HTML."""
+        return web_view.draw(observation, self._running())
 
-        Returns:
-            `kind` (`cards`, `grid` or `text`), `game`, `text`, `over`, `reward` (all that was
-            paid), and for the games that are known here a `picture`: `player` and `dealer` with
-            their cards, or the `rows` of a board. `controls` are the legal actions, each as its
-            `label` and the `action` to send.
-
-        Raises:
-            errors.ResetRequired: no game has begun.
-        """
-        match = self._running()
-        seen = _observe(match, reward=None)
-        names = seen.metadata["action_names"]
-        picture = views.picture(match)
-        return {
-            "kind": views.kind(picture),
-            "game": match.game.name,
-            "text": seen.text,
-            "over": seen.done,
-            "reward": match.paid,
-            "picture": picture,
-            "controls": [
-                {"label": name, "action": {"action_id": action}}
-                for action, name in zip(seen.legal_actions, names, strict=True)
-            ],
-        }
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """The legal moves by their names, 100 at most."""
+        return web_view.actions(observation, self._running())
 
     def _running(self) -> Match:
         if self._match is None:

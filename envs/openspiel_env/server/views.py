@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from openspiel_env import blackjack, tic_tac_toe
 from openspiel_env.server.match import Match, view
@@ -36,31 +35,6 @@ def text(match: Match, info_state: list[float], legal: list[int], names: list[st
     moves = [f"{action} {name}" for action, name in zip(legal, names, strict=True)]
     more = f" and {len(moves) - MOST_NAMES} more" if len(moves) > MOST_NAMES else ""
     return f"{shown}\nactions: {', '.join(moves[:MOST_NAMES])}{more}"
-
-
-def picture(match: Match) -> dict[str, Any]:
-    """What a page can draw: blackjack's hands by card, or the rows of a board."""
-    info_state = tensor(match)
-    if match.game.name == "blackjack":
-        table = blackjack.Table.read(info_state)
-        hands = {"player": table.player, "dealer": table.dealer}
-        return {who: [blackjack.name(card) for card in cards] for who, cards in hands.items()}
-    if match.game.name == "tic_tac_toe":
-        return {"rows": [row.split() for row in tic_tac_toe.board(info_state).split("\n")]}
-    if match.game.name == "2048":
-        tiles = [int(tile) for tile in info_state]
-        return {"rows": [tiles[start : start + 4] for start in range(0, 16, 4)]}
-    if match.game.name in {"catch", "cliff_walking"}:
-        grid = str(match.state.observation_string(match.agent))
-        return {"rows": [list(row) for row in grid.split()]}
-    return {}
-
-
-def kind(picture: dict[str, Any]) -> str:
-    """What a page is to draw, in a word."""
-    if "rows" in picture:
-        return "grid"
-    return "cards" if picture else "text"
 
 
 def _blackjack(match: Match, info_state: list[float]) -> str:

@@ -12,6 +12,7 @@ from reasoning_gym_env.models import (
     ReasoningGymObservation,
     ReasoningGymState,
 )
+from reasoning_gym_env.server import view
 from reasoning_gym_env.server.options import ReasoningGymOptions
 from reasoning_gym_env.server.questions import Question, Score
 
@@ -91,7 +92,7 @@ class ReasoningGymEnvironment(
         first, index = (wanted.seed, 0) if anew else (self._first, self._next)
         question = Question(wanted, first + index)
         self._options, self._first, self._next = wanted, first, (index + 1) % wanted.size
-        self._question, self._answered = question, None
+        self._question, self._answered, self._said = question, None, ""
         self._state = ReasoningGymState(
             episode_id=episode_id or str(uuid4()),
             dataset_name=wanted.dataset_name,
@@ -112,7 +113,7 @@ class ReasoningGymEnvironment(
         question = self._asked()
         if self._answered is not None:
             return self._seen(question, reward=0.0, error=ANSWERED)
-        self._answered = question.score(action.answer)
+        self._answered, self._said = question.score(action.answer), action.answer
         self._state.step_count += 1
         self._state.finished = True
         return self._seen(question, reward=self._answered.value, error=self._answered.error)
@@ -122,22 +123,9 @@ class ReasoningGymEnvironment(
         """Which question is asked, without its answer."""
         return self._state
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the examination.
-
-        Returns:
-            `dataset`, `question`, `score` and, once it is answered, `correct_answer`.
-
-        Raises:
-            errors.ResetRequired: nothing was asked yet.
-        """
-        seen = self._seen(self._asked(), reward=0.0)
-        return {
-            "dataset": self._state.dataset_name,
-            "question": seen.question,
-            "score": seen.score,
-            "correct_answer": seen.correct_answer,
-        }
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The question, and what became of it, as HTML."""
+        return view.draw(observation, self._state, self._said)
 
     def _asked(self) -> Question:
         if self._question is None:

@@ -8,10 +8,11 @@ from uuid import uuid4
 from pydantic import Field
 
 from openenv import Environment, Options, Seeds, errors
-from snake_env.arena import HEADINGS, Arena
+from openenv.env.web_html import WebAction
+from snake_env.arena import HEADINGS, NAMES, Arena
 from snake_env.models import SnakeAction, SnakeObservation, SnakeState
+from snake_env.server import view
 
-NAMES = ("straight on", "left", "right")
 GUIDE = (
     "You are the snake: H is its head, o its body. Eat *, which pays 1; # or o ahead is the end, "
     "which costs 1.\nActions, as seen by the snake: "
@@ -97,25 +98,13 @@ class SnakeEnvironment(Environment[SnakeAction, SnakeObservation, SnakeState]):
         """Where the episode stands."""
         return self._state
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the field: `grid` as in observations, and `controls`.
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """The field, as HTML."""
+        return view.draw(observation)
 
-        `controls` are the legal actions, each as its `label` and the `action` to send.
-
-        Raises:
-            errors.ResetRequired: no episode has begun yet.
-        """
-        arena = self._running()
-        names = () if self._is_over(arena) else NAMES
-        return {
-            "kind": "grid",
-            "grid": [list(row) for row in arena.grid],
-            "heading": HEADINGS[arena.heading],
-            "score": self._state.score,
-            "controls": [
-                {"label": name, "action": {"action": action}} for action, name in enumerate(names)
-            ],
-        }
+    def web_actions(self, observation: dict[str, Any]) -> list[WebAction]:
+        """The turns, each by the arrow key of where it goes."""
+        return view.actions(observation)
 
     def _running(self) -> Arena:
         if self._arena is None:

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from openenv import Environment, Seeds, errors
 from textarena_env.models import TextArenaAction, TextArenaObservation, TextArenaState
+from textarena_env.server import view
 from textarena_env.server.episode import Episode
 from textarena_env.server.options import TextArenaOptions
 
@@ -107,27 +108,9 @@ class TextArenaEnvironment(Environment[TextArenaAction, TextArenaObservation, Te
             )
         return self._episode.state
 
-    def render_web(self) -> dict[str, Any]:
-        """What a page needs to draw the game.
-
-        Returns:
-            `kind`, `env_id`, `text`, `over`, and of Wordle `guesses` as pairs of a word and its
-            marks. `controls` are the legal actions, each as its `label` and the `action` to send:
-            none, since what is said is free.
-
-        Raises:
-            errors.ResetRequired: no game has begun.
-        """
-        episode = self._running()
-        seen = episode.seen(reward=0.0)
-        return {
-            "kind": "text",
-            "controls": [],
-            "env_id": episode.options.env_id,
-            "text": seen.text,
-            "over": seen.done,
-            "guesses": [list(guess) for guess in episode.state.raw_state.get("guesses", [])],
-        }
+    def render_web(self, observation: dict[str, Any]) -> str:
+        """Wordle's letters or what was said, as HTML."""
+        return view.draw(observation, self._running().state)
 
     def _running(self) -> Episode:
         if self._episode is None:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -18,8 +19,9 @@ from websockets.sync.client import connect
 from atari_env import AtariAction, AtariEnv, AtariObservation, games
 from atari_env.png import png
 from atari_env.server import AtariEnvironment
-from openenv import GenericEnvClient, create_app, errors
+from openenv import GenericEnvClient, create_app
 from openenv.testing import serving
+from tests.markup import Markup
 
 SHAPES = {"rgb": [210, 160, 3], "grayscale": [210, 160], "ram": [128]}
 RIGHT = 2
@@ -146,18 +148,21 @@ def _read_png(file: bytes) -> np.ndarray[Any, Any]:
     return lines[:, 1:]
 
 
-def test_a_page_gets_all_it_draws() -> None:
+def test_a_page_shows_the_screen_and_the_joystick() -> None:
     environment = AtariEnvironment("space_invaders", obs_type="ram")
-    with pytest.raises(errors.ResetRequired):
-        environment.render_web()
-    environment.reset(seed=1)
-    page = json.loads(json.dumps(environment.render_web()))
-    assert _read_png(base64.b64decode(page.pop("image"))).shape == (210, 480)
-    assert page == {
-        "game": "Space Invaders",
-        "score": 0,
-        "lives": 3,
-        "frame_number": 0,
-        "end": None,
-        "actions": ["NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"],
-    }
+    seen = environment.reset(seed=1)
+    plain = seen.model_dump(mode="json")
+    html = environment.render_web(plain)
+    image = re.search(r'src="data:image/png;base64,([^"]+)"', html)
+    assert image and _read_png(base64.b64decode(image[1])).shape == (210, 480)
+    shown = Markup(html)
+    assert shown.labels == ["The screen of Space Invaders: score 0, lives 3"]
+    assert shown.words == "Game Space Invaders Score 0 Lives 3 Frame 0"
+    assert environment.web_actions(plain) == [
+        ("NOOP", {"action_id": 0}, "."),
+        ("FIRE", {"action_id": 1}, " "),
+        ("RIGHT", {"action_id": 2}, "ArrowRight"),
+        ("LEFT", {"action_id": 3}, "ArrowLeft"),
+        ("RIGHTFIRE", {"action_id": 4}),
+        ("LEFTFIRE", {"action_id": 5}),
+    ]

@@ -9,6 +9,7 @@ from blackjack_env import BlackJackAction, BlackJackEnv, BlackJackObservation, B
 from blackjack_env.rules import Result, total
 from blackjack_env.server import BlackJackEnvironment
 from openenv import InvalidRequest, SyncEnvClient, errors, local
+from tests.markup import buttons_of, view_of
 
 Table = SyncEnvClient[BlackJackAction, BlackJackObservation, BlackJackState]
 
@@ -173,24 +174,23 @@ def _play(table: Table, **options: int) -> list[BlackJackObservation]:
     return seen
 
 
-def test_a_page_is_told_the_open_cards_and_what_can_be_done() -> None:
+def test_a_page_shows_the_open_cards_and_what_can_be_done() -> None:
     environment = BlackJackEnvironment()
-    with pytest.raises(errors.ResetRequired):
-        environment.render_web()
     seen = environment.reset(seed=7)
-    assert environment.render_web() == {
-        "kind": "cards",
-        "player": seen.player_cards,
-        "dealer": [seen.dealer_card],
-        "result": None,
-        "controls": [
-            {"label": "hit", "action": {"move": "hit"}},
-            {"label": "stand", "action": {"move": "stand"}},
-        ],
-    }
+    shown = view_of(environment, seen)
+    assert shown.classes.count("card") == 3 and shown.classes.count("card back") == 1
+    assert shown.labels[0].endswith(", and a card that lies face down")
+    assert f"{seen.player_sum}" in shown.words
+    assert buttons_of(environment, seen) == [
+        ("hit", {"move": "hit"}, "h"),
+        ("stand", {"move": "stand"}, "s"),
+    ]
     seen = environment.step(STAND)
-    assert environment.render_web()["result"] == seen.result is not None
-    assert environment.render_web()["controls"] == []
+    shown = view_of(environment, seen)
+    assert shown.classes.count("card") == len(seen.player_cards + seen.dealer_cards)
+    assert "card back" not in shown.classes
+    assert any(shown.words.endswith(how) for how in ("You win.", "A draw.", "The dealer wins."))
+    assert buttons_of(environment, seen) == []
 
 
 def test_the_text_says_that_the_game_is_over() -> None:

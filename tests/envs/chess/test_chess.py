@@ -1,7 +1,6 @@
 """The chess environment: what is seen, said, paid and told."""
 
 import io
-import json
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +14,7 @@ import chess.pgn
 from chess_env import ChessAction, ChessEnv, ChessObservation, ChessState
 from chess_env.server import ChessEnvironment
 from openenv import InvalidRequest, SyncEnvClient, errors, local
+from tests.markup import buttons_of, view_of
 
 Board = SyncEnvClient[ChessAction, ChessObservation, ChessState]
 
@@ -309,29 +309,38 @@ def test_before_the_first_game_there_is_no_record(board: Board) -> None:
     assert board.pgn() == ""
 
 
-def test_a_page_has_what_it_draws() -> None:
+def test_a_page_shows_the_board_from_the_agent_s_side() -> None:
     env = ChessEnvironment(opponent="none", agent_color="black")
-    with pytest.raises(errors.ResetRequired):
-        env.render_web()
-    env.reset(fen="4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
-    page = env.render_web()
-    assert page["pieces"] == {"e8": "k", "a7": "P", "e1": "K"}
-    assert page["moves"]["a7"] == {"a8": ["a7a8q", "a7a8r", "a7a8b", "a7a8n"]}
-    assert page["moves"]["e1"]["e2"] == ["e1e2"]
-    assert (page["orientation"], page["turn"], page["last_move"]) == ("black", "white", None)
-    assert page["check"] is None
-    env.step(move("a7a8q"))
-    page = env.render_web()
-    assert (page["last_move"], page["check"], page["turn"]) == (["a7", "a8"], "e8", "black")
-    json.dumps(page)
+    seen = env.reset(fen="4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
+    shown = view_of(env, seen)
+    assert shown.labels == ["A chessboard. white: king e1, pawn a7; black: king e8."]
+    board = " ".join(shown.words.replace("\ufe0e", "").split())
+    assert board == "You black To move white Move 1 1 ♚ 2 3 4 5 6 7 ♟ 8 h g f e ♚ d c b a"
+    assert not any("moved" in kind or "check" in kind for kind in shown.classes)
+    seen = env.step(move("a7a8q"))
+    shown = view_of(env, seen)
+    assert "dark moved" in shown.classes and "light moved white" in shown.classes
+    assert "light check black" in shown.classes
+    assert shown.words.endswith("Moves 1. a8=Q+")
+
+
+def test_the_legal_moves_are_buttons_in_san() -> None:
+    env = ChessEnvironment(opponent="none")
+    seen = env.reset(fen="4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
+    buttons = buttons_of(env, seen)
+    assert buttons[:2] == [("a8=B", {"move": "a7a8b"}), ("a8=N", {"move": "a7a8n"})]
+    assert {action["move"] for _, action in buttons} == set(seen.legal_moves)
+    many = env.reset(fen="R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1")
+    assert len(many.legal_moves) == 218
+    assert len(buttons_of(env, many)) == 100
 
 
 def test_on_the_page_of_a_game_that_is_over_nothing_moves() -> None:
     env = ChessEnvironment(opponent="none")
     env.reset(fen="7k/8/8/8/8/8/8/K6R b - - 99 90")
-    env.step(move("h8g7"))
-    page = env.render_web()
-    assert (page["moves"], page["result"], page["reason"]) == ({}, "1/2-1/2", "fifty_moves")
+    end = env.step(move("h8g7"))
+    assert buttons_of(env, end) == []
+    assert "A draw: fifty moves." in view_of(env, end).words
 
 
 # --- options ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from coding_env import CodeAction, CodeObservation
 from coding_env.server import PythonCodeActEnv
 from openenv import Transform, errors
 from tests.envs.coding.conftest import Coding, Run
+from tests.markup import view_of
 
 Played = Callable[..., CodeObservation]
 
@@ -240,14 +241,26 @@ def test_another_transform_pays_otherwise() -> None:
 def test_a_page_shows_the_last_step() -> None:
     env = PythonCodeActEnv()
     try:
-        with pytest.raises(errors.ResetRequired):
-            env.render_web()
-        env.reset()
-        assert env.render_web()["code"] == ""
-        env.step(CodeAction(code="open('a.txt', 'w').write('hi')"))
-        shown = env.render_web()
-        assert (shown["code"], shown["exit_code"]) == ("open('a.txt', 'w').write('hi')", 0)
-        assert shown["artefacts"] == [{"name": "a.txt", "mime": "text/plain", "base64": "aGk="}]
+        assert view_of(env, env.reset()).words == "[ready]"
+        seen = env.step(CodeAction(code="open('a.txt', 'w').write('hi')\nprint('<b>')\n1 / 0"))
+        shown = view_of(env, seen)
+        assert "Exit code 1" in shown.words
+        assert "Line 3: ZeroDivisionError: division by zero" in shown.words
+        assert "Output <b>" in shown.words
+        assert "Made a.txt (text/plain, " in shown.words
+        assert shown.tags.count("mark") == 1
+    finally:
+        env.close()
+
+
+def test_a_page_shows_the_pictures_and_the_tests() -> None:
+    env = PythonCodeActEnv()
+    try:
+        env.reset(tests="assert x == 1")
+        drawn = env.step(CodeAction(code="x = 1\nopen('dot.gif', 'wb').write(b'GIF89a')"))
+        shown = view_of(env, drawn)
+        assert "Tests 1 of 1 pass" in shown.words
+        assert (shown.tags.count("img"), shown.labels[-1]) == (1, "dot.gif")
     finally:
         env.close()
 

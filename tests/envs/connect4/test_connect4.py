@@ -12,6 +12,7 @@ from connect4_env.server import Connect4Environment
 from connect4_env.server.app import app
 from openenv import errors
 from openenv.testing import serving
+from tests.markup import buttons_of, view_of
 
 DRAW = [0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 2, 3, 2, 3, 2, 3, 3, 2, 3, 2, 3, 2]
 DRAW += [4, 5, 4, 5, 4, 5, 5, 4, 5, 4, 5, 4, 6, 6, 6, 6, 6, 6]
@@ -223,16 +224,19 @@ def test_deeper_search_is_stronger() -> None:
     assert score > 0
 
 
-def test_a_page_is_told_what_can_be_done() -> None:
+def test_a_page_shows_the_stones_and_the_columns() -> None:
     environment = Connect4Environment()
     environment.reset()
     seen = play(environment, 3)
-    page = environment.render_web()
-    assert page["board"] == seen.board
-    assert (page["kind"], page["next_player"]) == ("board", -1)
-    assert page["controls"] == [{"label": str(n), "action": {"column": n}} for n in range(7)]
-    with pytest.raises(errors.ResetRequired):
-        Connect4Environment().render_web()
+    shown = view_of(environment, seen)
+    assert shown.labels[0].endswith("Row 6: ·, ·, ·, X, ·, ·, ·.")
+    assert (shown.classes.count("red"), shown.classes.count("yellow")) == (1, 0)
+    assert shown.words.endswith("O (yellow) to move.")
+    buttons = buttons_of(environment, seen)
+    assert buttons == [(f"column {n}", {"column": n}, str(n)) for n in range(7)]
+    won = play(environment, 0, 3, 0, 3, 0, 3)
+    assert view_of(environment, won).words.endswith("X (red) wins.")
+    assert buttons_of(environment, won) == []
 
 
 def test_the_text_shows_the_board() -> None:

@@ -12,6 +12,7 @@ from echo_env.server import EchoEnvironment
 from openenv import ControlClosed, SessionCapacityError, State, local
 from openenv.client.sync_tools import SyncToolClient
 from openenv.client.tools import ToolCallFailed
+from tests.markup import view_of
 
 Echo = SyncToolClient[EchoAction, EchoObservation, State]
 Serving = Callable[..., AbstractContextManager[str]]
@@ -98,15 +99,12 @@ def test_the_variable_limits_the_sessions(serving: Serving) -> None:
             one.reset()
 
 
-def test_a_page_is_told_the_last_echo() -> None:
+def test_a_page_shows_what_was_said() -> None:
     environment = EchoEnvironment()
-    shown = [environment.render_web()["text"]]
-    environment.reset()
-    shown.append(environment.render_web()["text"])
-    environment.step(EchoAction(message="hi"))
-    page = environment.render_web()
-    assert [*shown, page["text"]] == ["", "Echo environment ready!", "hi"]
-    assert (page["kind"], page["controls"]) == ("text", [])
+    assert view_of(environment, environment.reset()).words == "Echo Echo environment ready!"
+    seen = environment.step(EchoAction(message="<hi>"))
+    assert view_of(environment, seen).words == "You <hi> Echo <hi>"
+    assert environment.render_web({"tools": [], "reward": None, "done": False}) is None
 
 
 def test_its_tools(echo: Echo) -> None:

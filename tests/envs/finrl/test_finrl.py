@@ -1,7 +1,7 @@
 """The FinRL environment as a trader meets it, in this process and behind a socket."""
 
-import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from itertools import pairwise
@@ -15,6 +15,7 @@ from finrl_env import FinRLAction, FinRLEnv, FinRLObservation, FinRLState
 from finrl_env.server import FinRLEnvironment
 from openenv import InvalidRequest, SyncEnvClient, errors, local
 from openenv.client.results import StepResult
+from tests.markup import buttons_of, view_of
 
 Trader = SyncEnvClient[FinRLAction, FinRLObservation, FinRLState]
 Serving = Callable[..., AbstractContextManager[str]]
@@ -246,31 +247,32 @@ def test_an_account_may_go_on(trader: Trader) -> None:
     assert went_on.observation.state == [0.0, *left.state[1:]]
 
 
-def test_a_page_can_draw_it() -> None:
+def test_a_page_shows_the_curve_and_the_holdings() -> None:
     environment = FinRLEnvironment(market="sample")
-    with pytest.raises(errors.ResetRequired):
-        environment.render_web()
-    environment.reset(seed=1)
+    begun = environment.reset(seed=1)
+    assert buttons_of(environment, begun) == [
+        ("buy all", {"actions": [1.0] * 3}, "b"),
+        ("hold", {"actions": [0.0] * 3}, "h"),
+        ("sell all", {"actions": [-1.0] * 3}, "s"),
+    ]
     seen = [environment.step(buy(0.5, 0.0, 0.0)) for _ in range(3)][-1]
-    page = environment.render_web()
-    assert json.loads(json.dumps(page, allow_nan=False)) == page
-    assert page["equity"]["dates"] == ["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-06"]
-    assert page["equity"]["values"][-1] == seen.portfolio_value
-    assert page["holdings"][0] == {
-        "ticker": "STOCK1",
-        "shares": 150.0,
-        "price": seen.state[1],
-        "value": 150.0 * seen.state[1],
-    }
+    shown = view_of(environment, seen)
+    assert shown.labels[0].startswith("The portfolio from 100,000.00 on 2020-01-01 to ")
+    assert f"{seen.portfolio_value:,.2f} on 2020-01-06" in shown.labels[0]
+    price = seen.state[1]
+    assert f"STOCK1 {price:,.2f} 150 {150 * price:,.2f} +50" in shown.words
 
 
 def test_the_curve_of_a_long_episode_is_thinned() -> None:
     environment = FinRLEnvironment(days=2500)
     environment.reset()
     end = [environment.step(buy(0.1)) for _ in range(2500)][-1]
-    equity = environment.render_web()["equity"]
-    assert len(equity["values"]) == len(equity["dates"]) <= 1001
-    assert (equity["dates"][-1], equity["values"][-1]) == (end.date, end.portfolio_value)
+    html = environment.render_web(end.model_dump(mode="json"))
+    line = re.search('<polyline points="([^"]+)"', html)
+    assert line and len(line[1].split()) <= 402
+    assert line[1].split()[-1].startswith("600.0,")
+    assert "The last day is over." in html
+    assert buttons_of(environment, end) == []
 
 
 def test_the_server_tells_its_configuration(url: str) -> None:

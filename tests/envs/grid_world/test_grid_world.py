@@ -9,8 +9,8 @@ from grid_world_env.server import GridWorldEnvironment
 from grid_world_env.server.app import app
 from grid_world_env.server.grid_world_environment import GridWorldOptions
 from grid_world_env.walk import Walk
-from openenv import errors
 from openenv.testing import serving
+from tests.markup import buttons_of, view_of
 
 UP, DOWN, LEFT, RIGHT = MoveAction
 
@@ -125,19 +125,21 @@ def test_options_come_from_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment.reset().goal == [6, 6]
 
 
-def test_a_page_is_told_what_can_be_done() -> None:
+def test_a_page_shows_the_grid_and_the_moves() -> None:
     environment = GridWorldEnvironment()
-    with pytest.raises(errors.ResetRequired):
-        environment.render_web()
-    environment.reset(size=2)
-    assert environment.render_web() == {
-        "kind": "grid",
-        "grid": [[1, 0], [0, 2]],
-        "controls": [
-            {"label": move.lower(), "action": {"action": move}}
-            for move in ("UP", "DOWN", "LEFT", "RIGHT")
-        ],
-    }
+    begun = environment.reset(size=2)
+    shown = view_of(environment, begun)
+    assert shown.labels == [
+        "A grid of 2 rows and columns. You are in row 1, column 1; the goal is in row 2, column 2."
+    ]
+    assert [kind for kind in shown.classes if kind in ("agent", "goal")] == ["agent", "goal"]
+    assert buttons_of(environment, begun) == [
+        ("up", {"action": "UP"}, "ArrowUp"),
+        ("down", {"action": "DOWN"}, "ArrowDown"),
+        ("left", {"action": "LEFT"}, "ArrowLeft"),
+        ("right", {"action": "RIGHT"}, "ArrowRight"),
+    ]
     environment.reset(max_steps=1)
-    assert environment.step(GridWorldAction(action=UP)).truncated
-    assert environment.render_web()["controls"] == []
+    end = environment.step(GridWorldAction(action=UP))
+    assert end.truncated
+    assert buttons_of(environment, end) == []

@@ -11,6 +11,7 @@ from maze_env.server.app import app
 from maze_env.trip import Trip
 from openenv import errors
 from openenv.testing import serving
+from tests.markup import buttons_of, view_of
 
 UP, DOWN, LEFT, RIGHT = range(4)
 WAY_OUT = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
@@ -153,27 +154,31 @@ def test_a_seed_settles_a_drawn_maze() -> None:
 
 def test_a_refused_reset_leaves_the_episode() -> None:
     environment = MazeEnvironment()
-    environment.reset(maze="random", seed=1)
-    seen = environment.step(
-        MazeAction(action=environment.render_web()["controls"][0]["action"]["action"])
-    )
+    begun = environment.reset(maze="random", seed=1)
+    seen = environment.step(MazeAction(action=begun.legal_actions[0]))
     with pytest.raises(errors.InvalidRequest, match="no free"):
         environment.reset(maze="random", start_cell=[1, 1])
     assert environment.state.current_position == seen.current_position
     assert environment.state.step_count == 1
 
 
-def test_a_page_is_told_what_can_be_done() -> None:
+def test_a_page_shows_the_maze_and_the_ways() -> None:
     environment = MazeEnvironment()
-    environment.reset()
-    page = environment.render_web()
-    assert (page["kind"], page["at"], page["exit"]) == ("grid", [0, 0], [7, 7])
-    assert page["controls"] == [{"label": "right", "action": {"action": RIGHT}}]
+    begun = environment.reset()
+    shown = view_of(environment, begun)
+    assert shown.labels == [
+        "A maze of 8 rows and 8 columns. You are in row 1, column 1, the way out is in row 8, "
+        "column 8; you can go right."
+    ]
+    assert shown.classes.count("wall") == sum(map(sum, begun.maze))
+    assert buttons_of(environment, begun) == [("right", {"action": RIGHT}, "ArrowRight")]
+    seen = environment.step(MazeAction(action=RIGHT))
+    assert view_of(environment, seen).classes.count("been") == 1
 
 
 def test_what_is_done_to_an_observation_changes_no_maze() -> None:
     environment = MazeEnvironment()
-    seen, page = environment.reset(), environment.render_web()
-    for maze in (seen.maze, seen.metadata["maze"], page["grid"]):
+    seen = environment.reset()
+    for maze in (seen.maze, seen.metadata["maze"]):
         maze[0][0] = 1
     assert environment.step(MazeAction(action=RIGHT)).maze == classic()

@@ -13,6 +13,7 @@ from openspiel_env import OpenSpielAction, OpenSpielObservation
 from openspiel_env.server import OpenSpielEnvironment
 from openspiel_env.server.options import OpenSpielOptions
 from openspiel_env.server.parameters import CHOICES
+from tests.markup import buttons_of, view_of
 
 
 def act(env: OpenSpielEnvironment, action: int) -> OpenSpielObservation:
@@ -105,8 +106,6 @@ def test_a_step_before_the_first_game_is_refused() -> None:
     env = OpenSpielEnvironment()
     with pytest.raises(errors.ResetRequired, match="reset"):
         act(env, 0)
-    with pytest.raises(errors.ResetRequired, match="reset"):
-        env.render_web()
     assert (env.state.game_name, env.state.step_count) == ("catch", 0)
 
 
@@ -258,29 +257,44 @@ def test_the_observation_tensor_can_be_had_instead() -> None:
     assert len(env.reset(game_name="blackjack", tensor="observation").info_state) == 189
 
 
-def test_a_page_is_told_what_to_draw() -> None:
+def test_a_page_shows_the_cards_and_what_can_be_done() -> None:
     env = OpenSpielEnvironment(game_name="blackjack")
     seen = env.reset(seed=1)
-    page = env.render_web()
-    assert page["kind"] == "cards"
-    assert page["controls"] == [
-        {"label": "Hit", "action": {"action_id": 0}},
-        {"label": "Stand", "action": {"action_id": 1}},
+    shown = view_of(env, seen)
+    assert sum(kind.startswith("card") for kind in shown.classes) == 3
+    assert seen.text.splitlines()[0] in shown.words
+    assert buttons_of(env, seen) == [
+        ("Hit", {"action_id": 0}, "h"),
+        ("Stand", {"action_id": 1}, "s"),
     ]
-    assert (page["game"], page["text"], page["over"]) == ("blackjack", seen.text, False)
-    assert len(page["picture"]["player"]) == 2
-    assert len(page["picture"]["dealer"]) == 1
     end = act(env, 1)
-    assert (env.render_web()["reward"], env.render_web()["over"]) == (end.reward, True)
+    assert f"The game is over; you got {end.reward:g}." in view_of(env, end).words
+    assert buttons_of(env, end) == []
+
+
+def test_a_game_that_is_not_known_is_shown_in_words() -> None:
+    env = OpenSpielEnvironment(game_name="connect_four")
+    seen = env.reset(seed=1)
+    shown = view_of(env, seen)
+    assert shown.labels == [] and " ".join(seen.text.split()) in shown.words
+    assert [action["action_id"] for _, action in buttons_of(env, seen)] == seen.legal_actions
+    go = env.reset(game_name="go", seed=1)
+    assert (len(go.legal_actions), len(buttons_of(env, go))) == (362, 100)
 
 
 @pytest.mark.parametrize(
     ("game", "rows", "columns"),
     [("tic_tac_toe", 3, 3), ("2048", 4, 4), ("catch", 10, 5), ("cliff_walking", 4, 8)],
 )
-def test_a_page_can_draw_boards(game: str, rows: int, columns: int) -> None:
+def test_a_page_shows_boards(game: str, rows: int, columns: int) -> None:
     env = OpenSpielEnvironment(game_name=game)
-    env.reset(seed=1)
-    assert env.render_web()["kind"] == "grid"
-    drawn = env.render_web()["picture"]["rows"]
-    assert [len(row) for row in drawn] == [columns] * rows
+    label = view_of(env, env.reset(seed=1)).labels[0]
+    assert (label.count("Row "), label.count(",")) == (rows, rows * (columns - 1))
+
+
+def test_arrow_keys_play_what_goes_somewhere() -> None:
+    env = OpenSpielEnvironment(game_name="2048")
+    keys = {key for _, _, key in buttons_of(env, env.reset(seed=1))}
+    assert keys <= {"ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"}
+    catch = buttons_of(env, env.reset(game_name="catch"))
+    assert [key for _, _, key in catch] == ["ArrowLeft", ".", "ArrowRight"]

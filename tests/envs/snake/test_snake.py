@@ -11,6 +11,7 @@ from snake_env import SnakeAction, SnakeEnv
 from snake_env.arena import BODY, EMPTY, FRUIT, HEAD, HEADINGS, TAIL, WALL, Arena
 from snake_env.server import SnakeEnvironment
 from snake_env.server.app import app
+from tests.markup import buttons_of, view_of
 
 STRAIGHT, LEFT, RIGHT = range(3)
 AHEAD = {"up": (-1, 0), "right": (0, 1), "down": (1, 0), "left": (0, -1)}
@@ -204,27 +205,23 @@ def test_the_limit_is_a_thousand_steps() -> None:
     assert (steps, seen.truncated) == (1000, True)
 
 
-def test_a_page_is_told_what_can_be_done() -> None:
+def test_a_page_shows_the_field_and_turns_by_arrows() -> None:
     environment = SnakeEnvironment()
     seen = environment.reset(seed=1)
-    page = environment.render_web()
-    assert page["grid"] == seen.grid
-    assert page["kind"] == "grid"
-    assert page["controls"] == [
-        {"label": "straight on", "action": {"action": 0}},
-        {"label": "left", "action": {"action": 1}},
-        {"label": "right", "action": {"action": 2}},
+    shown = view_of(environment, seen)
+    assert shown.labels[0].startswith("A field of 20 rows and 20 columns. The snake's head is at ")
+    assert (shown.classes.count("fruit"), shown.classes.count("snake head")) == (1, 1)
+    keys = ["ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft"]
+    ahead = keys.index(f"Arrow{seen.heading.capitalize()}")
+    assert buttons_of(environment, seen) == [
+        ("straight on", {"action": STRAIGHT}, keys[ahead]),
+        ("left", {"action": LEFT}, keys[ahead - 1]),
+        ("right", {"action": RIGHT}, keys[(ahead + 1) % 4]),
     ]
     environment.reset(seed=1, max_steps=1)
-    assert environment.step(SnakeAction(action=STRAIGHT)).truncated
-    assert environment.render_web()["controls"] == []
-
-
-def test_a_page_that_was_told_does_not_change() -> None:
-    environment = SnakeEnvironment()
-    seen, page = environment.reset(seed=1), environment.render_web()
-    environment.step(SnakeAction(action=STRAIGHT))
-    assert page["grid"] == seen.grid
+    end = environment.step(SnakeAction(action=STRAIGHT))
+    assert end.truncated
+    assert buttons_of(environment, end) == []
 
 
 def test_the_text_alone_is_enough_to_play() -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from openenv import InvalidRequest, errors
+from tests.markup import view_of
 from textarena_env import (
     TextArenaAction,
     TextArenaMessage,
@@ -236,7 +237,7 @@ def test_the_secret_is_nowhere_before_the_end() -> None:
             seen = say(env, f"[{guess}]")
             assert not seen.done
             everything = seen.model_dump_json() + env.state.model_dump_json()
-            everything += str(env.render_web())
+            everything += view_of(env, seen).words
             assert not re.search(rf"(?<![a-z_]){secret}(?![a-z_])", everything.lower())
 
 
@@ -265,8 +266,6 @@ def test_a_step_before_the_first_game_is_refused() -> None:
     env = TextArenaEnvironment()
     with pytest.raises(errors.ResetRequired):
         say(env, "[crane]")
-    with pytest.raises(errors.ResetRequired):
-        env.render_web()
     assert env.state.env_id == "Wordle-v0"
 
 
@@ -296,11 +295,16 @@ def test_options_come_from_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env.state.max_turns == 3
 
 
-def test_a_page_is_told_the_guesses() -> None:
+def test_a_page_shows_the_guesses_and_what_is_known_of_letters() -> None:
     env = TextArenaEnvironment()
-    env.reset(seed=1)
-    seen = say(env, "[crane]")
-    page = env.render_web()
-    assert page["guesses"][0][0] == "crane"
-    assert (page["text"], page["over"]) == (seen.text, False)
-    assert (page["kind"], page["controls"]) == ("text", [])
+    begun = view_of(env, env.reset(seed=1))
+    assert begun.labels == ["no guess yet", "What is known of letters: nothing yet"]
+    shown = view_of(env, say(env, "[crane]"))
+    given = wordle.marks("crane", secret_of(1))
+    meaning = {"G": "right", "Y": "elsewhere", "X": "absent"}
+    told = [f"{letter} {meaning[mark]}" for letter, mark in zip("crane", given, strict=True)]
+    assert shown.labels == [
+        f"Row 1: {', '.join(told)}.",
+        f"What is known of letters: {', '.join(sorted(told))}",
+    ]
+    assert "You guessed [crane]." in shown.words
