@@ -1,0 +1,92 @@
+import createDOMPurify, { type Config } from "dompurify";
+import { Marked } from "marked";
+import { render } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { Pieces } from "./code";
+import { pictureIn } from "./image";
+import { safeLink } from "./links";
+import { languageOf } from "./texts";
+
+const LONGEST = 100_000;
+const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
+const ALLOWED: Config & { RETURN_DOM_FRAGMENT: true } = {
+  ALLOWED_TAGS: [
+    "h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "ul", "ol", "li", "strong", "em", "b", "i", "del",
+    "s", "sub", "sup", "kbd", "code", "pre", "a", "img", "table", "thead", "tbody", "tr", "th", "td", "details", "summary",
+  ],
+  ALLOWED_ATTR: ["href", "src", "alt", "title", "align", "start", "colspan", "rowspan", "class"],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+};
+
+const marked = new Marked({ gfm: true, renderer: { checkbox: ({ checked }) => (checked ? "☑ " : "☐ ") } });
+
+const purify = typeof window === "undefined" ? null : createDOMPurify(window);
+
+/** Markdown, sanitised: nothing in it runs, loads, submits or leaves the page unasked. */
+export function Markdown({ text }: { text: string }) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    place.current?.replaceChildren(fragmentOf(text));
+  }, [text]);
+  return <div class="view-markdown" ref={place} />;
+}
+
+function fragmentOf(text: string): Node {
+  try {
+    const html = marked.parse(text.slice(0, LONGEST).replace(FRONT_MATTER, ""), { async: false });
+    const fragment = purify?.sanitize(html, ALLOWED);
+    return fragment ? tamed(fragment) : new Text(text);
+  } catch {
+    return new Text(text.slice(0, LONGEST));
+  }
+}
+
+function tamed(fragment: DocumentFragment): DocumentFragment {
+  for (const image of fragment.querySelectorAll("img")) tameImage(image);
+  for (const link of fragment.querySelectorAll("a")) tameLink(link);
+  for (const code of fragment.querySelectorAll("pre > code")) colour(code);
+  for (const one of fragment.querySelectorAll("[class]")) one.removeAttribute("class");
+  for (const table of fragment.querySelectorAll("table")) scrollable(table);
+  return fragment;
+}
+
+function tameLink(link: HTMLAnchorElement): void {
+  const address = safeLink(link.getAttribute("href") ?? "");
+  link.removeAttribute("href");
+  if (address === null) return;
+  link.href = address;
+  link.target = "_blank";
+  link.rel = "noopener noreferrer nofollow";
+}
+
+/** Pictures in the text itself are shown; those elsewhere become links, so that nobody learns who reads. */
+function tameImage(image: HTMLImageElement): void {
+  const address = image.getAttribute("src") ?? "";
+  const picture = pictureIn("image", address);
+  if (picture) {
+    image.src = picture.src;
+    return;
+  }
+  const said = document.createElement(safeLink(address) === null ? "span" : "a");
+  said.textContent = image.alt || "image";
+  if (!image.closest("a")) said.setAttribute("href", address);
+  image.replaceWith(said);
+}
+
+function colour(code: Element): void {
+  const language = languageOf(/\blanguage-([\w-]+)/.exec(code.className)?.[1] ?? "");
+  const text = code.textContent ?? "";
+  code.textContent = "";
+  render(<Pieces text={text} language={language} />, code);
+  code.parentElement?.setAttribute("tabindex", "0");
+}
+
+function scrollable(table: HTMLTableElement): void {
+  const frame = document.createElement("div");
+  frame.className = "view-scroll";
+  frame.tabIndex = 0;
+  table.replaceWith(frame);
+  frame.append(table);
+}
