@@ -98,9 +98,9 @@ class Told:
     async def _asked(self) -> dict[str, Any]:
         try:
             said = await self._relay.ask(ROOT + CONFIG)
-        except Unreachable:  # which all else that the page asks will tell
+            told = json.loads(said.body) if said.status == 200 else None
+        except (Unreachable, ValueError):  # which all else that the page asks will tell
             return {}
-        told = json.loads(said.body) if said.status == 200 else None
         return told if isinstance(told, dict) else {"needs_token": said.status == 401}
 
 

@@ -55,7 +55,7 @@ def _refusal(at: Endpoint, error: Exception) -> Response:
     if said is None or said.status_code < 400:  # a redirect: it leads where nobody asked to go
         return answer(502, "CONNECTION_ERROR", str(unreachable(at, error)))
     media_type = said.headers.get("Content-Type", "text/plain")
-    return Response(said.body, said.status_code, media_type=media_type)
+    return Response(bytes(said.body or b""), said.status_code, media_type=media_type)
 
 
 class _Straight(connect):

@@ -1,0 +1,135 @@
+"""What the page of a server elsewhere asks over HTTP."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.project.page.mirrored import nobody, page_of, website
+from tests.server.worlds import World
+from tests.serving import Served, serving
+
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+
+def url(served: Served) -> str:
+    return f"http://127.0.0.1:{served.port}"
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[Served]:
+    with serving(World, web=True, env_name="far_world") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def mirror(world: Served) -> Iterator[Served]:
+    with page_of(url(world)) as page:
+        yield page
+
+
+@pytest.mark.parametrize("path", ["/schema", "/metadata", "/health"])
+def test_the_server_is_described_as_by_itself(world: Served, mirror: Served, path: str) -> None:
+    answer = mirror.http("GET", path)
+    assert answer.status == 200
+    assert answer.json() == world.http("GET", path).json()
+
+
+def test_calls_of_tools_are_passed_on(world: Served, mirror: Served) -> None:
+    assert mirror.post("/mcp", LIST).json() == world.post("/mcp", LIST).json()
+    refused = mirror.http("POST", "/mcp", b"{}", {"Content-Type": "text/plain"})
+    assert refused.status == 415
+
+
+def test_the_page_is_there(mirror: Served) -> None:
+    assert mirror.http("GET", "/").headers["location"] == "web/"
+    answer = mirror.http("GET", "/web/")
+    assert b"app.js" in answer.body
+    assert "frame-ancestors" in answer.headers["content-security-policy"]
+
+
+def test_it_is_told_what_the_server_tells_its_own(world: Served, mirror: Served) -> None:
+    own = world.http("GET", "/web/config.json").json()
+    assert mirror.http("GET", "/web/config.json").json() == {**own, "target": url(world)}
+
+
+def test_a_server_without_a_page_gets_one() -> None:
+    with serving(World) as bare, page_of(url(bare)) as page:
+        told = page.http("GET", "/web/config.json").json()
+        assert told["target"] == url(bare)
+        assert told["reset"] is None
+        assert told["needs_token"] is False
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/reset"),
+        ("POST", "/step"),
+        ("GET", "/state"),
+        ("GET", "/docs"),
+        ("GET", "/openapi.json"),
+        ("GET", "/schema/../state"),
+        ("GET", "//elsewhere.example/schema"),
+        ("POST", "/schema"),
+        ("GET", "/mcp"),
+    ],
+)
+def test_nothing_else_is_passed_on(mirror: Served, method: str, path: str) -> None:
+    assert mirror.http(method, path, {} if method == "POST" else None).status in (404, 405)
+
+
+def test_a_pages_token_goes_before_the_clients() -> None:
+    with serving(World, web=True, token="word") as guarded:
+        with page_of(url(guarded), "word") as page:
+            assert page.http("GET", "/web/config.json").json()["needs_token"] is False
+            assert page.http("GET", "/schema").status == 200
+            wrong = page.http("GET", "/schema", None, {"Authorization": "Bearer other"})
+            assert wrong.status == 401
+        with page_of(url(guarded)) as page:
+            assert page.http("GET", "/web/config.json").json()["needs_token"] is True
+            assert page.http("GET", "/schema").status == 401
+            assert page.http("GET", "/schema", None, {"Authorization": "Bearer word"}).status == 200
+
+
+def test_where_nobody_answers_the_page_says_so() -> None:
+    gone = nobody()
+    with page_of(gone, "secret-word") as page:
+        assert page.http("GET", "/web/").status == 200
+        assert page.http("GET", "/web/config.json").json()["target"] == gone
+        answer = page.http("GET", "/schema")
+        assert answer.status == 502
+        assert gone in answer.json()["message"]
+        assert "secret-word" not in answer.body.decode()
+        assert page.post("/mcp", LIST).status == 502
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        (200, {"Content-Type": "text/html"}),
+        (404, {"Content-Type": "text/html"}),
+        (200, {}),
+    ],
+)
+def test_what_is_no_server_of_environments_is_told(status: int, headers: dict[str, str]) -> None:
+    with website(status, headers) as other, page_of(other) as page:
+        answer = page.http("GET", "/schema")
+        assert answer.status == 502
+        assert "no OpenEnv server answers" in answer.json()["message"]
+        assert page.http("GET", "/web/config.json").json()["target"] == other
+
+
+def test_a_config_that_is_none_is_left_out() -> None:
+    with website(200, {"Content-Type": "application/json"}, b"[1") as other, page_of(other) as page:
+        told = page.http("GET", "/web/config.json")
+        assert (told.status, told.json()["target"]) == (200, other)
+
+
+def test_pages_of_others_get_nowhere(mirror: Served) -> None:
+    foreign = {"Origin": "https://elsewhere.example"}
+    assert mirror.http("GET", "/schema", None, foreign).status == 403
+    assert mirror.http("POST", "/mcp", LIST, foreign).status == 403
+    rebound = {"Host": f"elsewhere.example:{mirror.port}"}
+    for path in ("/schema", "/web/", "/web/config.json"):
+        assert mirror.http("GET", path, None, rebound).status == 403
+    assert mirror.http("GET", "/schema", None, {"Host": f"localhost:{mirror.port}"}).status == 200
