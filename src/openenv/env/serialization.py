@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
@@ -32,3 +35,47 @@ def serialize_observation(observation: Observation) -> dict[str, Any]:
     """The wire form of an observation: `observation`, `reward`, `done`, non-empty `metadata`."""
     wire: dict[str, Any] = from_json(pack(observation))
     return wire
+
+
+def deserialize_action_with_preprocessing(
+    data: dict[str, Any], action_cls: type[ActionT]
+) -> ActionT:
+    """An action from what a form gave: as `deserialize_action`, of `prepared_action(data)`.
+
+    `tokens` become a tensor where the class says that they are one of PyTorch's.
+
+    Raises:
+        pydantic.ValidationError: the data does not fit.
+    """
+    read = prepared_action(data)
+    torch = sys.modules.get("torch")
+    field = action_cls.model_fields.get("tokens")
+    if torch is not None and field is not None and field.annotation is torch.Tensor:
+        read["tokens"] = torch.tensor(read.get("tokens", []), dtype=torch.long)
+    return deserialize_action(read, action_cls)
+
+
+def prepared_action(data: dict[str, Any]) -> dict[str, Any]:
+    """An action's data, where forms give text for what has no field of its own kind.
+
+    `arguments` of a tool's call may be JSON, `action_id` a whole number, and `tokens` a list of
+    whole numbers, in brackets or not. What cannot be read is left for validation to refuse.
+    """
+    read = dict(data)
+    for name, reading in _READINGS.items():
+        text = data.get(name)
+        if isinstance(text, str):
+            with suppress(ValueError):
+                read[name] = reading(text)
+    return read
+
+
+def _tokens(text: str) -> Any:
+    return from_json(f"[{text.strip().removeprefix('[').removesuffix(']')}]")
+
+
+_READINGS: dict[str, Callable[[str], Any]] = {
+    "arguments": from_json,
+    "action_id": int,
+    "tokens": _tokens,
+}

@@ -16,6 +16,7 @@ from openenv.protocol.errors import (
 )
 from openenv.protocol.wire import ServerMode
 from openenv.runtime.eviction import Eviction
+from openenv.runtime.host import Host
 from openenv.runtime.hosts import Hosts, Housing
 from openenv.runtime.joined import Joined
 from openenv.runtime.limits import Limits
@@ -140,6 +141,7 @@ class Sessions:
         attached: bool = False,
         is_named: bool = False,
         tell: Tell | None = None,
+        host: Host | None = None,
     ) -> Seat:
         """Opens a session.
 
@@ -149,6 +151,7 @@ class Sessions:
             wait_s: how long to queue for a slot, at most `limits.max_wait`.
             attached: a socket holds it.
             tell: told the place in the queue, at once and whenever it changes.
+            host: where its environment lives; a new place of the server's kind by default.
 
         Raises:
             SessionCapacityError: no slot was free, or became free in time.
@@ -161,7 +164,7 @@ class Sessions:
             self._eviction.look()
         try:
             session_id = session_id or str(uuid.uuid4())
-            host = self.hosts.new(session_id)
+            host = host or self.hosts.new(session_id)
         except BaseException:
             self._slots.free()
             raise

@@ -9,7 +9,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from openenv.protocol import messages
-from openenv.protocol.errors import InvalidRequest, Json, SessionError, SessionLost
+from openenv.protocol.errors import (
+    InvalidRequest,
+    Json,
+    SessionCreationError,
+    SessionError,
+    SessionLost,
+)
 from openenv.protocol.messages import Reply, parse_object
 from openenv.runtime.faults import invalid
 from openenv.runtime.seat import Seat
@@ -44,6 +50,19 @@ class Calls:
             raise SessionLost("the server ends, and its environment hangs") from None
         finally:
             self._waiting.discard(call)
+
+
+async def refuse_episode() -> None:
+    """A route's condition that never holds: of several processes, each call could reach another.
+
+    Raises:
+        SessionCreationError: always.
+    """
+    raise SessionCreationError(
+        "several server processes share this port, so that a call over plain HTTP finds no episode "
+        "again; use a client, which keeps a WebSocket, or serve with --workers 1 and "
+        "--host-kind process"
+    )
 
 
 def told(reply: Reply) -> Json:

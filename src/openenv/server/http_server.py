@@ -18,13 +18,14 @@ from openenv.env.metadata import EnvironmentMetadata
 from openenv.env.models import Observation, State
 from openenv.env.options import Options
 from openenv.env.spec import EnvironmentSource, EnvSpec
-from openenv.protocol.errors import ConfigurationError, SessionCreationError, SessionError
+from openenv.protocol.errors import ConfigurationError, SessionError
 from openenv.protocol.wire import HealthResponse, SchemaResponse, ServerMode
 from openenv.runtime.capacity import ConcurrencyConfig, ServerCapacityStatus
 from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.authority import Authority
+from openenv.server.calls import refuse_episode
 from openenv.server.guard import Guard
 from openenv.server.harness import HarnessSocket
 from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
@@ -209,7 +210,7 @@ class HTTPEnvServer:
         if self.spec.traits.is_harness and not simulation:
             app.router.routes.append(WebSocketRoute("/harness", HarnessSocket(self.sessions)))
         if simulation:
-            app.include_router(http_routes(self._episodes, [] if alone else [_refuse_episode]))
+            app.include_router(http_routes(self._episodes, [] if alone else [refuse_episode]))
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
 
     async def _run_sync_in_thread_pool(
@@ -259,15 +260,6 @@ def _authority(
         told.control_token if control_token is None else settings.checked_token(control_token),
         told.allow_agent_control if allow_agent_control is None else allow_agent_control,
         told.watch_token if watch_token is None else settings.checked_token(watch_token),
-    )
-
-
-async def _refuse_episode() -> None:
-    """Of several processes, each call over HTTP could reach another one."""
-    raise SessionCreationError(
-        "several server processes share this port, so that a call over plain HTTP finds no episode "
-        "again; use a client, which keeps a WebSocket, or serve with --workers 1 and "
-        "--host-kind process"
     )
 
 

@@ -20,6 +20,7 @@ from openenv.runtime.faults import contained, failed
 from openenv.runtime.hosts import Hosts
 from openenv.runtime.session import closing
 from openenv.runtime.worker import BlockingCalls
+from openenv.server.readme import with_readme
 
 
 class _Lenient(GenerateJsonSchema):
@@ -66,6 +67,7 @@ class Card:
 
     def __init__(self, spec: EnvSpec, hosts: Hosts, name: str | None) -> None:
         self.name = name or spec.name
+        self._env_name = name
         self._spec = spec
         self._hosts = hosts
         self._told: EnvironmentMetadata | None = None
@@ -78,8 +80,13 @@ class Card:
             SessionError: it could not be built, or failed to say it.
         """
         async with self._asking:
-            self._told = self._told or await _read(self._spec, self._hosts, self.name)
+            self._told = self._told or await self._whole()
         return self._told
+
+    async def _whole(self) -> EnvironmentMetadata:
+        told = await _read(self._spec, self._hosts, self.name)
+        made = type(self._spec.make()) if self._spec.shared else class_made_by(self._spec.make)
+        return await asyncio.to_thread(with_readme, told, made, self._env_name)
 
 
 async def _read(spec: EnvSpec, hosts: Hosts, name: str) -> EnvironmentMetadata:

@@ -14,10 +14,10 @@ from openenv.protocol.errors import SessionError
 from openenv.runtime.seat import Seat
 from openenv.runtime.sessions import Sessions
 from openenv.server.asgi import Event, Receive, Scope, Send
-from openenv.server.authority import control_closed, may_control
+from openenv.server.authority import may_control
 from openenv.server.channels import Channels
 from openenv.server.conversation import Conversation
-from openenv.server.guard import answer, refuse
+from openenv.server.guard import refuse_control
 from openenv.server.mcp.asking import begun
 from openenv.server.mcp.methods import OpenEnvMethods
 
@@ -102,7 +102,7 @@ class WebSocketEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one connection until either side ends it."""
         if not may_control(scope) and not self._for_agents:
-            return await self._refuse(scope, receive, send)
+            return await refuse_control(scope, receive, send)
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         wanted = query.get("session_id", [None])[0]
         control = may_control(scope)
@@ -141,12 +141,6 @@ class WebSocketEndpoint:
         """A session in which an episode has begun, as its holder may not begin one."""
         seat = await begun(self._sessions, attached=True)
         return seat, seat.close
-
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        shows_none = not any(name == b"authorization" for name, _ in scope["headers"])
-        error = control_closed()
-        refusal = answer(401 if shows_none else 403, error.code, error.message)
-        await refuse(scope, receive, send, refusal, "no control token")
 
     async def _join(self, session_id: str) -> tuple[Seat, Leave]:
         joined = self._sessions.join(session_id)

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from openenv.server.web.config import Configuration
 from openenv.server.web.options import Served, WebOptions
 from openenv.server.web.page import Page
+from openenv.server.web.routes import add_routes
 
 
 def add_page(
@@ -24,7 +25,12 @@ def add_page(
 
     Returns:
         The page, for those who may see nothing else.
+
+    Raises:
+        MissingPackage: there is a Gradio builder, and Gradio is not installed.
+        TypeError: the builder gave no `gradio.Blocks`.
     """
+    add_routes(app, served, options)
     page = Page(Configuration(served, options).read, allowed_origins)
     app.router.default = page.before(app.router.default)
     return page

@@ -1,0 +1,32 @@
+"""How Gradio pages of ours look. The theme needs the extra `gradio`."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from openenv.protocol.extras import needs
+
+OPENENV_GRADIO_CSS = """
+.gradio-container { max-width: 72rem !important; margin: 0 auto; }
+.openenv-facts { font-variant-numeric: tabular-nums; }
+.openenv-fault { color: var(--error-text-color); }
+"""
+
+
+def gradio() -> Any:
+    """The package, imported when it is needed: that takes seconds.
+
+    Raises:
+        MissingPackage: it is not installed; the text says what to install.
+    """
+    with needs("openenv-core[gradio]"):
+        return importlib.import_module("gradio")
+
+
+def __getattr__(name: str) -> Any:
+    if name != "OPENENV_GRADIO_THEME":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    themes = gradio().themes
+    theme = globals()[name] = themes.Soft(primary_hue="indigo", neutral_hue="slate")
+    return theme
