@@ -1,0 +1,45 @@
+import { EVERYTHING, type Filter } from "./shown";
+
+interface Props {
+  filter: Filter;
+  episodes: number;
+  onChange: (filter: Filter) => void;
+}
+
+/** Says which entries are shown. */
+export function FilterBar({ filter, episodes, onChange }: Props) {
+  const change = (part: Partial<Filter>) => onChange({ ...filter, ...part });
+  const isWhole = filter.text === "" && filter.only === "all" && filter.episode === null;
+  return (
+    <div class="history-filter" role="search" aria-label="Filter the history">
+      <input
+        type="search"
+        aria-label="Text in the action, the observation or the error"
+        placeholder="Filter by text"
+        value={filter.text}
+        onInput={(event) => change({ text: event.currentTarget.value })}
+      />
+      <select
+        aria-label="Which entries"
+        value={filter.only}
+        onChange={(event) => change({ only: event.currentTarget.value as Filter["only"] })}
+      >
+        <option value="all">All entries</option>
+        <option value="errors">Errors</option>
+        <option value="rewards">Rewards other than 0</option>
+      </select>
+      <input
+        type="number"
+        aria-label="Episode, all if empty"
+        placeholder="Episode"
+        min={1}
+        max={episodes}
+        value={filter.episode ?? ""}
+        onInput={({ currentTarget }) => change({ episode: currentTarget.value === "" ? null : currentTarget.valueAsNumber })}
+      />
+      <button type="button" class="button" disabled={isWhole} onClick={() => onChange(EVERYTHING)}>
+        Show all
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+import type { Entry, Json, JsonObject } from "../types";
+
+const FIGURES = 4;
+
+/** A value in one line, cut off after about as many characters as the budget has. */
+export function brief(value: Json, budget = 160): string {
+  const parts: string[] = [];
+  write(value, { parts, left: budget });
+  return parts.join("");
+}
+
+/** An object's members in one line, as keywords of a call. */
+export function briefCall(members: JsonObject, budget = 160): string {
+  const parts: string[] = [];
+  const page = { parts, left: budget };
+  each(Object.entries(members), page, ([name, value]) => {
+    put(`${name}=`, page);
+    write(value, page);
+  });
+  return parts.join("");
+}
+
+/** A reward, with its sign. */
+export function signed(reward: number | null | undefined): string {
+  if (reward === null || reward === undefined) return "–";
+  return reward > 0 ? `+${figure(reward)}` : figure(reward);
+}
+
+/** A number in few figures. */
+export function figure(value: number): string {
+  const short = Number.isInteger(value) ? value : Number(value.toPrecision(FIGURES));
+  return String(short).replace("-", "−");
+}
+
+/** How long something took. */
+export function duration(milliseconds: number): string {
+  if (milliseconds >= 1000) return `${figure(milliseconds / 1000)} s`;
+  return milliseconds >= 10 ? `${Math.round(milliseconds)} ms` : `${milliseconds.toFixed(1)} ms`;
+}
+
+/** A count with its noun. */
+export function counted(count: number, one: string, more = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
+}
+
+/** Which entry it is. */
+export function nameOf({ kind, step, episode }: Entry): string {
+  return kind === "reset" ? `Reset, episode ${episode}` : `Step ${step}, episode ${episode}`;
+}
+
+/** What was done, in one line. */
+export function deed(entry: Entry): string {
+  return entry.kind === "reset" ? `reset(${briefCall(entry.action)})` : briefCall(entry.action);
+}
+
+interface Page {
+  parts: string[];
+  left: number;
+}
+
+function write(value: Json, page: Page): void {
+  if (value === null || typeof value !== "object") return scalar(value, page);
+  if (Array.isArray(value)) {
+    put("[", page);
+    each(value, page, (part) => write(part, page));
+    return put("]", page);
+  }
+  put("{", page);
+  each(Object.entries(value), page, ([name, part]) => {
+    put(`${name}: `, page);
+    write(part, page);
+  });
+  put("}", page);
+}
+
+function scalar(value: null | boolean | number | string, page: Page): void {
+  if (typeof value !== "string" || value.length <= page.left) return put(JSON.stringify(value), page);
+  put(`${JSON.stringify(value.slice(0, page.left)).slice(0, -1)}…`, page);
+}
+
+function each<Part>(parts: Part[], page: Page, one: (part: Part) => void): void {
+  for (const [place, part] of parts.entries()) {
+    if (place > 0) put(", ", page);
+    if (page.left <= 0) return put("…", page);
+    one(part);
+  }
+}
+
+function put(text: string, page: Page): void {
+  page.parts.push(text);
+  page.left -= text.length;
+}

@@ -1,0 +1,85 @@
+import "./history.css";
+import { useId, useMemo, useRef, useState } from "preact/hooks";
+import type { Entry, Environment } from "../types";
+import { RewardChart } from "./chart";
+import { FilterBar } from "./filter_bar";
+import { counted, nameOf } from "./format";
+import { EntryList } from "./list";
+import type { Log } from "./log";
+import { ClearButton, CopyMenu, FileMenu } from "./menus";
+import { EVERYTHING, type Filter, Shown } from "./shown";
+
+interface Props {
+  log: Log;
+  environment: Environment;
+  /** The entry that is being looked at. */
+  selected: Entry | null;
+  onSelect: (entry: Entry) => void;
+  /** Sends an entry's action again. */
+  onReplay?: (entry: Entry) => void;
+  onClear?: () => void;
+  /** Shows a file; its rejection is said here. */
+  onOpen?: (file: File) => Promise<void> | void;
+  title?: string;
+}
+
+/** What was done and what came of it: to look through, to send again, to copy and to keep. */
+export function HistoryPane(props: Props) {
+  const { log, environment, selected, onSelect, onReplay, onClear, onOpen, title = "History" } = props;
+  const id = useId();
+  const [filter, setFilter] = useState<Filter>(EVERYTHING);
+  const [said, setSaid] = useState("");
+  const { entries, gone } = useShown(log, filter);
+  const meant = selected ?? log.last;
+  return (
+    <section class="history-pane" aria-labelledby={id}>
+      <div class="history-bar">
+        <h2 id={id}>{title}</h2>
+        <p class="history-count">{countOf(log)}</p>
+        {meant && onReplay && (
+          <button type="button" class="button" title={nameOf(meant)} onClick={() => onReplay(meant)}>
+            Send {selected ? "" : "the newest "}again
+          </button>
+        )}
+        {meant && <CopyMenu log={log} environment={environment} shown={entries} entry={meant} />}
+        {(log.length > 0 || onOpen) && <FileMenu log={log} environment={environment} onSaid={setSaid} onOpen={onOpen} />}
+        {onClear && log.length > 0 && <ClearButton count={log.length} onClear={onClear} />}
+      </div>
+      {said && (
+        <p class="history-said" role="alert">
+          {said}
+        </p>
+      )}
+      {log.length === 0 ? (
+        <p class="history-empty">Nothing has been done yet. Each reset and step will be listed here.</p>
+      ) : (
+        <>
+          <RewardChart entries={entries} onSelect={onSelect} />
+          <FilterBar filter={filter} episodes={log.last?.episode ?? 1} onChange={setFilter} />
+          {entries.length > 0 ? (
+            <EntryList entries={entries} gone={gone} selected={selected} onSelect={onSelect} />
+          ) : (
+            <p class="history-empty history-none">No entry matches the filter.</p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function useShown(log: Log, filter: Filter): { entries: readonly Entry[]; gone: number } {
+  const shown = useRef(new Shown());
+  const known = useRef(log);
+  const version = log.version.value;
+  return useMemo(() => {
+    if (known.current !== log) shown.current = new Shown();
+    known.current = log;
+    const gone = shown.current.refresh(log, filter);
+    return { entries: shown.current.entries, gone };
+  }, [log, filter, version]);
+}
+
+function countOf(log: Log): string {
+  const count = log.length > 0 ? counted(log.length, "entry", "entries") : "";
+  return log.dropped > 0 ? `${count}; the oldest ${log.dropped.toLocaleString("en")} were forgotten` : count;
+}
