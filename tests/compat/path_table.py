@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 GIT = "no environment of this repository works on git repositories yet"
 TASKS = "the task API is not built yet"
-WEB = "there is no web interface yet"
 PACKAGES = "this environment package is not written yet"
 
 
@@ -67,6 +66,7 @@ def _env_server(path: str) -> list[Row]:
         *_at(path, "openenv.env.transforms", "Transform CompositeTransform NullTransform"),
         *_at(path, "openenv.env.shapes", "Message ModelTokenizer TaskProvider"),
         *_at(path, "openenv.env.serialization", "deserialize_action serialize_observation"),
+        *_at(path, "openenv.env.serialization", "deserialize_action_with_preprocessing"),
         *_at(path, "openenv.protocol.wire", "SchemaResponse HealthResponse HealthStatus"),
         *_at(path, "openenv.protocol.wire", "ServerMode BaseMessage WSIncomingMessage"),
         *_at(path, "openenv.protocol.wire", "WSResetMessage WSStepMessage WSStateMessage"),
@@ -79,11 +79,11 @@ def _env_server(path: str) -> list[Row]:
         *_at(path, "openenv.runtime.capacity", "ConcurrencyConfig ServerCapacityStatus"),
         *_at(path, "openenv.runtime.capacity", "SessionInfo"),
         *_at(path, "openenv.server.http_server", "HTTPEnvServer"),
-        *_at(path, "openenv.server.app", "create_app create_fastapi_app"),
+        *_at(path, "openenv.server.app", "create_app create_fastapi_app create_web_interface_app"),
         *_pending(path, TASKS, "ListTasksRequest NumTasksRequest GetTaskRequest"),
         *_pending(path, TASKS, "GetTaskRangeRequest"),
-        *_pending(path, WEB, "create_web_interface_app WebInterfaceManager"),
-        *_pending(path, WEB, "deserialize_action_with_preprocessing GetEndpointConfig"),
+        *_at(path, "openenv.server.web.manager", "WebInterfaceManager"),
+        *_at(path, "openenv.server.route_config", "GetEndpointConfig"),
         *_at(path, "openenv.env.tool_models", "Tool ToolError ToolErrorType ListToolsAction"),
         *_at(path, "openenv.env.tool_models", "CallToolAction ListToolsObservation"),
         *_at(path, "openenv.env.tool_models", "CallToolObservation RESERVED_TOOL_NAMES"),
@@ -105,6 +105,7 @@ def _providers(path: str) -> list[Row]:
 
 _TYPES = "openenv.core.env_server.types"
 _INTERFACES = "openenv.core.env_server.interfaces"
+_WEB = "openenv.core.env_server.web_interface"
 _HARNESS = "openenv.core.harness"
 _ROLLOUT = "openenv.core.harness.rollout"
 _COLLECT = "openenv.core.harness.collect"
@@ -157,16 +158,15 @@ TABLE: list[Row] = [
         "openenv.env.transforms",
         "CompositeTransform NullTransform",
     ),
-    *_pending(
-        "openenv.core.env_server.route_config", WEB, "GetEndpointConfig register_get_endpoints"
+    *_at(
+        "openenv.core.env_server.route_config",
+        "openenv.server.route_config",
+        "GetEndpointConfig register_get_endpoints",
     ),
     *_at(
         "openenv.core.env_server.serialization",
         "openenv.env.serialization",
-        "deserialize_action serialize_observation",
-    ),
-    *_pending(
-        "openenv.core.env_server.serialization", WEB, "deserialize_action_with_preprocessing"
+        "deserialize_action deserialize_action_with_preprocessing serialize_observation",
     ),
     *_at("openenv.core.env_server.http_server", "openenv.server.http_server", "HTTPEnvServer"),
     *_at(
@@ -191,13 +191,22 @@ TABLE: list[Row] = [
         "openenv.env.mcp_environment",
         "MCPEnvironment MCP_TOOL_CALL_TIMEOUT VALID_MODES get_server_tools",
     ),
-    *_pending(
-        "openenv.core.env_server.web_interface",
-        WEB,
-        "create_web_interface_app load_environment_metadata WebInterfaceManager",
+    *_at(_WEB, "openenv.server.app", "create_web_interface_app"),
+    *_at(_WEB, "openenv.server.readme", "load_environment_metadata"),
+    *_at(_WEB, "openenv.env.metadata", "EnvironmentMetadata"),
+    *_at(_WEB, "openenv.server.web.manager", "WebInterfaceManager"),
+    *_at(_WEB, "openenv.server.web.quick_start", "get_quick_start_markdown"),
+    *_at(_WEB, "openenv.server.web.shared_episode", "ActionLog EpisodeState"),
+    *_at(
+        "openenv.core.env_server.gradio_ui",
+        "openenv.server.web.gradio_page",
+        "build_gradio_app get_gradio_display_title",
     ),
-    *_pending("openenv.core.env_server.gradio_ui", WEB, "build_gradio_app"),
-    *_pending("openenv.core.env_server.gradio_theme", WEB, "OPENENV_GRADIO_THEME"),
+    *_at(
+        "openenv.core.env_server.gradio_theme",
+        "openenv.server.web.gradio_theme",
+        "OPENENV_GRADIO_THEME OPENENV_GRADIO_CSS",
+    ),
     # ── clients
     *_at("openenv.core.client_types", "openenv.client.results", "StepResult"),
     *_at("openenv.core.client_types", "openenv.client.codec", "ObsT StateT"),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from openenv.env.serialization import (
         deserialize_action,
+        deserialize_action_with_preprocessing,
         serialize_observation,
     )
     from openenv.env.shapes import (
@@ -116,9 +117,16 @@ if TYPE_CHECKING:
     from openenv.server.app import (
         create_app,
         create_fastapi_app,
+        create_web_interface_app,
     )
     from openenv.server.http_server import (
         HTTPEnvServer,
+    )
+    from openenv.server.route_config import (
+        GetEndpointConfig,
+    )
+    from openenv.server.web.manager import (
+        WebInterfaceManager,
     )
 
 __all__ = [
@@ -135,6 +143,7 @@ __all__ = [
     "EnvironmentFactoryError",
     "GenericAction",
     "GenericEnvClient",
+    "GetEndpointConfig",
     "HTTPEnvServer",
     "HealthResponse",
     "HealthStatus",
@@ -184,10 +193,13 @@ __all__ = [
     "WSStateMessage",
     "WSStateResponse",
     "WSStepMessage",
+    "WebInterfaceManager",
     "create_app",
     "create_fastapi_app",
     "create_llm_client",
+    "create_web_interface_app",
     "deserialize_action",
+    "deserialize_action_with_preprocessing",
     "serialize_observation",
 ]
 
@@ -207,6 +219,7 @@ __getattr__ = lazy(
         "EnvironmentFactoryError": "openenv.protocol.errors",
         "GenericAction": "openenv.client.generic",
         "GenericEnvClient": "openenv.client.generic",
+        "GetEndpointConfig": "openenv.server.route_config",
         "HTTPEnvServer": "openenv.server.http_server",
         "HealthResponse": "openenv.protocol.wire",
         "HealthStatus": "openenv.protocol.wire",
@@ -256,10 +269,13 @@ __getattr__ = lazy(
         "WSStateMessage": "openenv.protocol.wire",
         "WSStateResponse": "openenv.protocol.wire",
         "WSStepMessage": "openenv.protocol.wire",
+        "WebInterfaceManager": "openenv.server.web.manager",
         "create_app": "openenv.server.app",
         "create_fastapi_app": "openenv.server.app",
         "create_llm_client": "openenv.llm.create",
+        "create_web_interface_app": "openenv.server.app",
         "deserialize_action": "openenv.env.serialization",
+        "deserialize_action_with_preprocessing": "openenv.env.serialization",
         "serialize_observation": "openenv.env.serialization",
     },
 )

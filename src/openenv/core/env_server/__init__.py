@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from openenv.env.serialization import (
         deserialize_action,
+        deserialize_action_with_preprocessing,
         serialize_observation,
     )
     from openenv.env.shapes import (
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
         TaskProvider,
     )
     from openenv.env.tool_models import (
+        RESERVED_TOOL_NAMES,
         CallToolAction,
         CallToolObservation,
         ListToolsAction,
         ListToolsObservation,
-        RESERVED_TOOL_NAMES,
         Tool,
         ToolError,
         ToolErrorType,
@@ -86,6 +87,12 @@ if TYPE_CHECKING:
     from openenv.server.http_server import (
         HTTPEnvServer,
     )
+    from openenv.server.route_config import (
+        GetEndpointConfig,
+    )
+    from openenv.server.web.manager import (
+        WebInterfaceManager,
+    )
 
 __all__ = [
     "Action",
@@ -97,6 +104,7 @@ __all__ = [
     "ConcurrencyConfigurationError",
     "Environment",
     "EnvironmentFactoryError",
+    "GetEndpointConfig",
     "HTTPEnvServer",
     "HealthResponse",
     "HealthStatus",
@@ -138,10 +146,12 @@ __all__ = [
     "WSStateMessage",
     "WSStateResponse",
     "WSStepMessage",
+    "WebInterfaceManager",
     "create_app",
     "create_fastapi_app",
     "create_web_interface_app",
     "deserialize_action",
+    "deserialize_action_with_preprocessing",
     "serialize_observation",
 ]
 
@@ -157,6 +167,7 @@ __getattr__ = lazy(
         "ConcurrencyConfigurationError": "openenv.protocol.errors",
         "Environment": "openenv.env.environment",
         "EnvironmentFactoryError": "openenv.protocol.errors",
+        "GetEndpointConfig": "openenv.server.route_config",
         "HTTPEnvServer": "openenv.server.http_server",
         "HealthResponse": "openenv.protocol.wire",
         "HealthStatus": "openenv.protocol.wire",
@@ -198,10 +209,12 @@ __getattr__ = lazy(
         "WSStateMessage": "openenv.protocol.wire",
         "WSStateResponse": "openenv.protocol.wire",
         "WSStepMessage": "openenv.protocol.wire",
+        "WebInterfaceManager": "openenv.server.web.manager",
         "create_app": "openenv.server.app",
         "create_fastapi_app": "openenv.server.app",
         "create_web_interface_app": "openenv.server.app",
         "deserialize_action": "openenv.env.serialization",
+        "deserialize_action_with_preprocessing": "openenv.env.serialization",
         "serialize_observation": "openenv.env.serialization",
     },
 )

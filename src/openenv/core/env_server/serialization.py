@@ -1,8 +1,13 @@
 """Actions and observations as plain data."""
 
-from openenv.env.serialization import deserialize_action, serialize_observation
+from openenv.env.serialization import (
+    deserialize_action,
+    deserialize_action_with_preprocessing,
+    serialize_observation,
+)
 
 __all__ = [
     "deserialize_action",
+    "deserialize_action_with_preprocessing",
     "serialize_observation",
 ]
