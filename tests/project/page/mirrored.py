@@ -1,5 +1,6 @@
 """The page of a server elsewhere, and servers elsewhere that are none of environments."""
 
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -13,6 +14,9 @@ from openenv.client.endpoint import Endpoint
 from openenv.project.page.application import application
 from openenv.server.run import listen, server_for
 from tests.serving import PATIENCE_S, Served, eventually
+
+_UNHEARD = logging.Logger("unheard")  # the library calls a cut connection an error of its own
+_UNHEARD.disabled = True
 
 
 @contextmanager
@@ -37,7 +41,7 @@ def page_of(url: str, token: str | None = None) -> Iterator[Served]:
 @contextmanager
 def sockets(talk: Callable[[ServerConnection], None], **options: Any) -> Iterator[str]:
     """A server of WebSockets that talks as it is told; its address."""
-    with serve(talk, "127.0.0.1", 0, compression=None, **options) as server:
+    with serve(talk, "127.0.0.1", 0, compression=None, logger=_UNHEARD, **options) as server:
         thread = threading.Thread(target=server.serve_forever, name="test-sockets")
         thread.start()
         try:
