@@ -109,13 +109,27 @@ class Reply:
         Raises:
             ProtocolError: its data is no object whose keys are text.
         """
-        coding: Any = msgspec.msgpack if self.binary else msgspec.json
+        parts = {**self.parts(), name: msgspec.Raw(part)}
+        return Reply(self.type, self.coding.encode(parts), self.ends_session, self.binary)
+
+    @property
+    def coding(self) -> Any:
+        """What encodes and decodes as the body is encoded: msgspec's module for that."""
+        return msgspec.msgpack if self.binary else msgspec.json
+
+    def parts(self) -> dict[str, msgspec.Raw]:
+        """Its data taken apart, each part still encoded.
+
+        Raises:
+            ProtocolError: it is no object whose keys are text.
+        """
         try:
-            parts: dict[str, msgspec.Raw] = coding.decode(self.body, type=dict[str, msgspec.Raw])
+            parts: dict[str, msgspec.Raw] = self.coding.decode(
+                self.body, type=dict[str, msgspec.Raw]
+            )
         except (msgspec.DecodeError, ValueError) as error:
             raise ProtocolError(f"the data of a reply must be an object: {error}") from error
-        parts[name] = msgspec.Raw(part)
-        return Reply(self.type, coding.encode(parts), self.ends_session, self.binary)
+        return parts
 
     def frame(self) -> str:
         """The v1 frame that carries it."""

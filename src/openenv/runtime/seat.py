@@ -22,6 +22,7 @@ from openenv.runtime.disclosure import disclosed
 from openenv.runtime.host import Host
 from openenv.runtime.late import MAY_BE_GIVEN_UP, Late, called, forget, keeps_slot, timed_out
 from openenv.runtime.showing import Deliver, showing
+from openenv.runtime.tap import Tap
 from openenv.runtime.terms import Terms
 from openenv.runtime.tooling import called_off
 
@@ -58,6 +59,7 @@ class Seat:
         listener: whom to tell when the server ends it.
         was_reset: somebody has asked for a reset.
         is_named: a trainer chose its name, which others could guess.
+        tap: tells those who look on, where somebody may.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class Seat:
         self.ends_with_socket = False
         self.was_reset = False
         self.is_named = False
+        self.tap: Tap | None = None
         self.listener: Callable[[SessionError], None] | None = None
         self._host = host
         self._limits = limits
@@ -172,6 +175,8 @@ class Seat:
     def _serve_now(self, request: Request, deliver: Deliver) -> None:
         if request.view:
             deliver = showing(self, request, deliver, self._limits.max_reply_bytes)
+        if self.tap is not None:
+            deliver = self.tap.around(request, deliver)
         if self._late is not None:
             return self._hold(request, deliver, self._late.then(partial(self._host.serve, request)))
         try:
@@ -347,6 +352,8 @@ class Seat:
         if self._closing is None:
             self._stage, self.is_open = Stage.CLOSING, False
             self._abandon(SessionNotFoundError(self.session_id))
+            if self.tap is not None:
+                self.tap.ended()
             self._closing = asyncio.ensure_future(self._end())
         return self._closing
 

@@ -11,10 +11,12 @@ from dataclasses import replace
 from openenv.env.spec import EnvSpec
 from openenv.protocol.errors import (
     ConcurrencyConfigurationError,
+    Json,
     SessionGone,
     SessionNotFoundError,
 )
 from openenv.protocol.wire import ServerMode
+from openenv.runtime.audience import Audience
 from openenv.runtime.eviction import Eviction
 from openenv.runtime.host import Host
 from openenv.runtime.hosts import Hosts, Housing
@@ -63,6 +65,7 @@ class Sessions:
         housing = replace(housing or Housing(), tool_timeout=limits.tool_timeout)
         self.hosts = Hosts(spec, housing, limits.reset_timeout)
         self._agents_apart = agents_apart
+        self._audience: Audience | None = None
         self._clock = clock
         self._seats: set[Seat] = set()
         self._by_id: dict[str, Seat] = {}
@@ -176,6 +179,8 @@ class Sessions:
             on_end=self._release,
         )
         seat.is_named = is_named
+        if self._audience is not None:
+            seat.tap = self._audience.tap(seat, self._clock())
         self._seats.add(seat)
         self._by_id[seat.session_id] = seat
         await seat.start()
@@ -205,6 +210,22 @@ class Sessions:
             )
         found.check(token)
         return found
+
+    def let_watch(self) -> Audience:
+        """Lets others look on at the sessions that begin from now; gives those who do."""
+        if self._audience is None:
+            self._audience = Audience()
+        return self._audience
+
+    def watched(self) -> list[Json]:
+        """What those who look on are told of each session; nothing where nobody may."""
+        now, taps = self._clock(), [] if self._audience is None else self._audience.taps
+        return [tap.told(now, held=self._is_held(tap.session)) for tap in taps]
+
+    def _is_held(self, seat: Seat) -> bool:
+        """Whether a socket holds a session now."""
+        resumable = self._resumable.get(seat.session_id)
+        return not seat.joinable and (resumable is None or resumable.detached_at is None)
 
     async def close_all(self) -> None:
         """Closes every session."""

@@ -1,0 +1,121 @@
+"""Event: one thing that a session did, as those are told who look on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+
+from openenv.protocol.errors import EnvironmentFailed, Json, SessionError
+from openenv.protocol.messages import Operation, Reply, Request
+from openenv.protocol.values import encode
+
+Kind = Literal["reset", "step", "state", "closed", "error"]
+
+KINDS: dict[Operation, Kind] = {
+    "reset": "reset",
+    "step": "step",
+    "call_tool": "step",
+    "list_tools": "step",
+    "turn": "step",
+    "state": "state",
+}
+"""What is told of which request; of others nothing is."""
+MAX_SHOWN_BYTES = 256 * 1024
+"""The largest observation, or action, that is told; of larger ones the size is."""
+_NOTHING = b"null"
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened.
+
+    Attributes:
+        alias: the session, by the name that those know who look on.
+        kind: what it was.
+        at: when, in seconds since 1970.
+        step_count: steps of the episode so far.
+        action: what was asked, as JSON.
+        told: the observation, the state, or the error.
+        reward: of the observation.
+        done: of the observation; `None` if there is none.
+        latency_ms: from the request to its reply.
+    """
+
+    alias: str
+    kind: Kind
+    at: float
+    step_count: int
+    action: bytes = _NOTHING
+    told: Reply | None = None
+    reward: object = None
+    done: bool | None = None
+    latency_ms: float | None = None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it holds."""
+        return len(self.action) + (0 if self.told is None else len(self.told.body))
+
+    @cached_property
+    def frame(self) -> str:
+        """Its JSON."""
+        is_error = self.kind == "error"
+        fields: Json = {
+            "type": "event",
+            "id": self.alias,
+            "kind": self.kind,
+            "at": datetime.fromtimestamp(self.at, timezone.utc).isoformat(),
+            "step_count": self.step_count,
+            "action": msgspec.Raw(self.action),
+            "observation": msgspec.Raw(_NOTHING if is_error else self._told()),
+            "reward": self.reward,
+            "done": self.done,
+            "latency_ms": self.latency_ms,
+        }
+        if is_error:
+            fields["error"] = msgspec.Raw(self._told())
+        return msgspec.json.encode(fields).decode()
+
+    def _told(self) -> bytes:
+        return _NOTHING if self.told is None else shown(self.told.encoded(binary=False))
+
+
+def shown(json: bytes) -> bytes:
+    """Some JSON as it is told: what is too large only by its size."""
+    return omitted(len(json)) if len(json) > MAX_SHOWN_BYTES else json
+
+
+def omitted(size: int) -> bytes:
+    """What stands in the place of something too large."""
+    return encode({"omitted_bytes": size})
+
+
+def action_of(request: Request) -> bytes:
+    """What was asked, as JSON; a tool's call as the action that it is."""
+    calls = request.op in ("call_tool", "list_tools")
+    try:
+        return shown(encode({"type": request.op, **request.data} if calls else request.data))
+    except (EnvironmentFailed, TypeError):  # what a client sends may be anything
+        return _NOTHING
+
+
+Outcome = tuple[Reply, object, bool | None]
+"""What is told of a reply: an observation, state or error; its reward; whether it is the end."""
+
+
+def outcome_of(reply: Reply) -> Outcome:
+    """The observation in a reply, alone, with its reward and whether it ends the episode."""
+    try:
+        parts = reply.parts()
+        reward = reply.coding.decode(parts["reward"])
+        done = reply.coding.decode(parts["done"]) is True
+        seen = bytes(parts["observation"])
+    except (SessionError, KeyError, ValueError):  # of an environment gone bad
+        return Reply("observation", _NOTHING), None, False
+    if len(seen) > MAX_SHOWN_BYTES:
+        return Reply("observation", omitted(len(seen))), reward, done
+    return Reply("observation", seen, binary=reply.binary), reward, done
