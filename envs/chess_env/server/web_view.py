@@ -41,7 +41,7 @@ STYLE = """
 .chess > .white { color: #fff; -webkit-text-stroke: .06em #1c1c1c; paint-order: stroke fill; }
 .chess > .black { color: #1c1c1c; -webkit-text-stroke: .03em #e9e2d2; paint-order: stroke fill; }
 .chess small { position: absolute; font: 600 max(2.4cqw, 9px)/1 system-ui, sans-serif;
-  -webkit-text-stroke: 0; color: #3f2c18; }
+  -webkit-text-stroke: 0; color: #2b1d0e; }
 .chess .rank { top: 3%; left: 4%; }
 .chess .file { bottom: 3%; right: 4%; }
 """

@@ -13,7 +13,7 @@ MOST_POINTS = 400
 WIDTH, HEIGHT = 600, 160
 ALIKE = (("buy all", 1.0, "b"), ("hold", 0.0, "h"), ("sell all", -1.0, "s"))
 STYLE = """
-.equity svg { display: block; width: 100%; height: 10rem; border-bottom: 1px solid var(--line); }
+.equity svg { display: block; width: 100%; height: 10rem; border-bottom: 1px solid var(--border); }
 .equity svg * { vector-effect: non-scaling-stroke; }
 .equity .area { fill: var(--accent); opacity: .15; }
 .equity .line { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }
@@ -90,7 +90,7 @@ def _holdings(seen: dict[str, Any], episode: Episode) -> Html:
         for ticker, price, held, bought in list(known)[:MOST_LINES]
     ]
     more = f", the first {MOST_LINES} of {stocks} stocks" if stocks > MOST_LINES else ""
-    return table(("Stock", "Price", "Shares", "Value", "Last trade"), rows, f"Holdings{more}")
+    return table(("Stock", "Price", "Shares", "Value", "Traded"), rows, f"Holdings{more}")
 
 
 def _metrics(known: dict[str, Any]) -> Html:

@@ -16,7 +16,7 @@ MEANINGS = {wordle.GREEN: "right", wordle.YELLOW: "elsewhere", wordle.GREY: "abs
 """What a mark says of its letter, the best one first."""
 STYLE = """
 .letters { background: none; gap: 5px; padding: 0; }
-.letters > span { border: 2px solid var(--line); border-radius: 4px; font-weight: 700;
+.letters > span { border: 2px solid var(--border); border-radius: 4px; font-weight: 700;
   text-transform: uppercase; font-size: calc(50cqw / var(--columns)); }
 .keys { width: min(100%, 24rem); gap: 3px; }
 :is(.letters > span, .keys > span):is(.right, .elsewhere, .absent) { border: 0; color: #fff; }
@@ -34,16 +34,14 @@ def draw(seen: dict[str, Any], state: TextArenaState) -> str:
         state: where the game stands.
     """
     known = {"Game": state.env_id, "Turn": state.turn, "Player": seen["current_player_id"]}
+    rules = text(seen["prompt"], "The game", prose=True)
     most = state.raw_state.get("num_guesses")
-    guesses = state.raw_state.get("guesses", [])
-    return page(
-        facts(known),
-        refusal(seen),
-        *([] if most is None else [_letters(guesses, most), _keys(guesses)]),
-        text(seen["prompt"], "The game", prose=True),
-        *_talk(seen, MOST_MESSAGES if most is None else 2),
-        style=STYLE,
-    )
+    if most is None:
+        shown = [rules, *_talk(seen, MOST_MESSAGES)]
+    else:
+        guesses = state.raw_state["guesses"]
+        shown = [_letters(guesses, most), _keys(guesses), *_talk(seen, 1), rules]
+    return page(facts(known), refusal(seen), *shown, style=STYLE)
 
 
 def _letters(guesses: Sequence[Sequence[str]], most: int) -> Html:

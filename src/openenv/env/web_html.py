@@ -5,8 +5,9 @@
     return page(facts({"Score": observation["score"]}), board(cells, "a board of …"))
 
 A page is shown alone in a frame that runs no script and loads nothing, as wide as a phone or a
-desk, light or dark: its style has colours for both, by the names `--text`, `--muted`, `--panel`,
-`--line`, `--accent`, `--ok`, `--bad` and `--mono`.
+desk, light or dark: `--text`, `--muted`, `--panel`, `--raised`, `--border`, `--accent`,
+`--on-accent`, `--ok`, `--bad` and `--mono` are the page's colours and font, and `light-dark(…)`
+gives others.
 """
 
 from __future__ import annotations
