@@ -1,4 +1,4 @@
-import { Validator, type OutputUnit } from "@cfworker/json-schema";
+import { Validator, type OutputUnit, type Schema as Draft } from "@cfworker/json-schema";
 import type { Fault, Json, Schema } from "../types";
 import { compiled, NUMBER } from "./compile";
 import { fieldOf, type FieldOf } from "./field";
@@ -30,7 +30,7 @@ function checkerOf(schema: Schema): { checker: Checker; schema: Schema } {
   const known = checkers.get(schema);
   if (known) return known;
   const read = compiled(schema);
-  const validator = new Validator(read, "2020-12", false);
+  const validator = new Validator(read as Draft, "2020-12", false);
   const checker = (value: Json): OutputUnit[] => {
     try {
       return validator.validate(value).errors;

@@ -1,0 +1,132 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { FieldOf } from "../schema/field";
+import { initialIn } from "../schema/initial";
+import { inside, isObject } from "../schema/path";
+import type { JsonObject, Schema } from "../types";
+import { FieldView } from "./fields";
+import { Group, type FieldProps } from "./frame";
+import { JsonPart } from "./json_part";
+import { MayBeLeftOut } from "./leaving_out";
+import { idOf, useFault, useScope } from "./scope";
+
+/** Keys of a person's own choice, each with a value. */
+export function DictField(props: FieldProps<FieldOf<"dict">>) {
+  const { field, value, pointer } = props;
+  return (
+    <MayBeLeftOut {...props}>
+      {(remove) =>
+        isObject(value) ? (
+          <Group {...props} actions={remove}>
+            <Rows pointer={pointer} value={value} keys={Object.keys(value)} values={field.values} add={`Add to ${props.label}`} />
+          </Group>
+        ) : (
+          <JsonPart {...props} />
+        )
+      }
+    </MayBeLeftOut>
+  );
+}
+
+interface RowsProps {
+  /** The object that the rows are of. */
+  pointer: string;
+  value: JsonObject;
+  /** Those of its keys that have rows. */
+  keys: string[];
+  values: Schema;
+  /** What the button that adds a row says; without it, there can be no more. */
+  add?: string | undefined;
+}
+
+/** A row for each key. */
+export function Rows({ pointer, value, keys, values, add }: RowsProps) {
+  const { root, edit } = useScope();
+  const [added, setAdded] = useState<string | null>(null);
+  const addRow = () => {
+    const key = freshKey(value);
+    setAdded(key);
+    edit(pointer, { ...value, [key]: initialIn(root, values, "", 1) ?? null });
+  };
+  return (
+    <>
+      {keys.map((key, index) => (
+        <Row key={index} pointer={pointer} object={value} name={key} values={values} fresh={key === added} />
+      ))}
+      {add !== undefined && <button type="button" class="form-small" onClick={addRow}>{add}</button>}
+    </>
+  );
+}
+
+function freshKey(value: JsonObject): string {
+  for (let number = 1; ; number++) {
+    const key = number === 1 ? "key" : `key${number}`;
+    if (!Object.hasOwn(value, key)) return key;
+  }
+}
+
+interface RowProps {
+  pointer: string;
+  object: JsonObject;
+  name: string;
+  values: Schema;
+  fresh: boolean;
+}
+
+function Row({ pointer, object, name, values, fresh }: RowProps) {
+  const { edit } = useScope();
+  const place = inside(pointer, name);
+  return (
+    <div class="form-row">
+      <KeyInput pointer={pointer} object={object} name={name} fresh={fresh} />
+      <FieldView schema={values} name="" hint="" pointer={place} value={object[name]} required label={`value of ${name}`} bare />
+      <button type="button" class="form-icon" aria-label={`Remove ${name}`} onClick={() => edit(place, undefined)}>×</button>
+    </div>
+  );
+}
+
+function KeyInput({ pointer, object, name, fresh }: Omit<RowProps, "values">) {
+  const { edit, drafts, idPrefix } = useScope();
+  const [typed, setTyped] = useState<string | null>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const place = inside(pointer, name);
+  const twice = typed !== null && typed !== name && Object.hasOwn(object, typed);
+  useEffect(() => {
+    if (!fresh) return;
+    input.current?.focus();
+    input.current?.select();
+  }, [fresh]);
+  useEffect(() => {
+    if (!twice) return;
+    drafts.set(place, `there already is a ${JSON.stringify(typed)}`);
+    return () => void drafts.delete(place);
+  }, [twice, place, typed, drafts]);
+  const rename = () => {
+    // Only now: whole numbers come first among an object's keys, and rows must not jump while one types.
+    if (typed === null || twice) return;
+    setTyped(null);
+    if (typed !== name) edit(pointer, renamed(object, name, typed));
+  };
+  const fault = useFault(place);
+  return (
+    <input
+      ref={input}
+      id={`${idOf(idPrefix, place)}-key`}
+      class="form-input form-key"
+      aria-label={`Key ${name}`}
+      aria-invalid={twice || (fault !== undefined && /key|field/.test(fault)) ? true : undefined}
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      value={typed ?? name}
+      onInput={(event) => setTyped(event.currentTarget.value)}
+      onBlur={rename}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") rename();
+      }}
+    />
+  );
+}
+
+function renamed(object: JsonObject, from: string, to: string): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key === from ? to : key, value]));
+}

@@ -1,0 +1,97 @@
+import type { ComponentChildren } from "preact";
+import type { Field } from "../schema/field";
+import { limitsOf } from "../schema/limits";
+import type { Json } from "../types";
+import { idOf, useFault, useScope } from "./scope";
+
+/** What each field is given. */
+export interface FieldProps<F = Field> {
+  field: F;
+  pointer: string;
+  value: Json | undefined;
+  required: boolean;
+  /** The name to show instead of the field's title; items of lists have numbers. */
+  label: string;
+  /** The label is said, but not shown. */
+  bare: boolean;
+}
+
+/** What a control needs to be labelled, described and found. */
+export interface ControlAttributes {
+  id: string;
+  "aria-describedby": string | undefined;
+  "aria-invalid": true | undefined;
+  "aria-required": true | undefined;
+}
+
+/** The attributes of the control at a place. */
+export function useControl({ field, pointer, required }: FieldProps): ControlAttributes {
+  const { idPrefix } = useScope();
+  const id = idOf(idPrefix, pointer);
+  const fault = useFault(pointer);
+  const said = [limitsOf(field) && `${id}-limits`, field.hint && `${id}-hint`, fault && `${id}-fault`];
+  return {
+    id,
+    "aria-describedby": said.filter(Boolean).join(" ") || undefined,
+    "aria-invalid": fault ? true : undefined,
+    "aria-required": required ? true : undefined,
+  };
+}
+
+/** A control with its label, what it may be, its hint and what is wrong with it. */
+export function Frame(props: FieldProps & { labelled?: boolean; children: ComponentChildren }) {
+  const { field, pointer, required, label, bare, labelled = true, children } = props;
+  const id = idOf(useScope().idPrefix, pointer);
+  const words = <LabelWords label={label} required={required} />;
+  return (
+    <div class="form-field">
+      <div class={bare ? "form-hidden" : "form-head"}>
+        {labelled ? <label for={id}>{words}</label> : <span id={`${id}-label`}>{words}</span>}
+        <Limits id={id} field={field} />
+      </div>
+      {children}
+      <Below id={id} pointer={pointer} hint={bare ? "" : field.hint} />
+    </div>
+  );
+}
+
+function LabelWords({ label, required }: { label: string; required: boolean }) {
+  return (
+    <>
+      {label}
+      {required && <span class="form-required" aria-hidden="true" title="required">{" *"}</span>}
+    </>
+  );
+}
+
+function Limits({ id, field }: { id: string; field: Field }) {
+  const limits = limitsOf(field);
+  return limits ? <span class="form-limits" id={`${id}-limits`}>{limits}</span> : null;
+}
+
+function Below({ id, pointer, hint }: { id: string; pointer: string; hint: string }) {
+  const fault = useFault(pointer);
+  return (
+    <>
+      {fault && <p class="form-fault" id={`${id}-fault`}>{fault}</p>}
+      {hint && <p class="form-hint" id={`${id}-hint`}>{hint}</p>}
+    </>
+  );
+}
+
+/** Several fields that are one, with a legend; `actions` are the buttons beside it. */
+export function Group(props: FieldProps & { actions?: ComponentChildren; children: ComponentChildren }) {
+  const { field, pointer, required, label, bare, actions, children } = props;
+  const control = useControl(props);
+  const { "aria-invalid": invalid, "aria-required": _, ...attributes } = control;
+  return (
+    <fieldset class={bare ? "form-group form-bare" : "form-group"} {...attributes} tabIndex={-1} data-fault={invalid}>
+      <legend class={bare ? "form-hidden" : "form-legend"}><LabelWords label={label} required={required} /></legend>
+      {(actions || limitsOf(field)) && (
+        <div class="form-tools"><Limits id={control.id} field={field} />{actions}</div>
+      )}
+      <Below id={control.id} pointer={pointer} hint={field.hint} />
+      {children}
+    </fieldset>
+  );
+}

@@ -1,0 +1,152 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { FieldOf } from "../schema/field";
+import { initialIn } from "../schema/initial";
+import { inside } from "../schema/path";
+import type { Json } from "../types";
+import { FieldView } from "./fields";
+import { Group, type FieldProps } from "./frame";
+import { JsonPart } from "./json_part";
+import { MayBeLeftOut } from "./leaving_out";
+import { idOf, memo, useScope } from "./scope";
+
+/** Items that can be added, removed and moved. */
+export function ListField(props: FieldProps<FieldOf<"list">>) {
+  return <MayBeLeftOut {...props}>{(remove) => <Items {...props} remove={remove} />}</MayBeLeftOut>;
+}
+
+function Items(props: FieldProps<FieldOf<"list">> & { remove: preact.ComponentChildren }) {
+  const { field, pointer, value, label, remove } = props;
+  const { root, edit, idPrefix } = useScope();
+  const items = Array.isArray(value) ? value : [];
+  const keys = useKeys(items.length);
+  const focus = useFocus();
+  const change = useRef<ItemChange>(() => {});
+  change.current = (index, to) => {
+    keys.move(index, to);
+    edit(pointer, moved(items, index, to));
+    const near = to ?? Math.min(index, items.length - 2);
+    focus(near < 0 ? `${idOf(idPrefix, pointer)}-add` : `${idOf(idPrefix, inside(pointer, near))}-remove`);
+  };
+  const stable = useRef<ItemChange>((index, to) => change.current(index, to));
+  if (!Array.isArray(value)) return <JsonPart {...props} />;
+  return (
+    <Group {...props} label={`${label} (${items.length})`} actions={remove}>
+      <ol class="form-items">
+        {items.map((item, index) => (
+          <Item
+            key={keys.of(index)}
+            field={field}
+            pointer={pointer}
+            index={index}
+            last={index === items.length - 1}
+            value={item}
+            fixed={items.length <= field.min}
+            change={stable.current}
+          />
+        ))}
+      </ol>
+      <button
+        type="button"
+        id={`${idOf(idPrefix, pointer)}-add`}
+        class="form-small"
+        disabled={items.length >= field.max}
+        onClick={() => {
+          edit(pointer, [...items, initialIn(root, field.items, field.name, 1) ?? null]);
+          focus(idOf(idPrefix, inside(pointer, items.length)));
+        }}
+      >
+        Add to {label}
+      </button>
+    </Group>
+  );
+}
+
+/** Moves the item at a place to another one, or takes it away. */
+type ItemChange = (index: number, to?: number) => void;
+
+function moved(items: Json[], index: number, to: number | undefined): Json[] {
+  const rest = items.filter((_, at) => at !== index);
+  return to === undefined ? rest : [...rest.slice(0, to), items[index]!, ...rest.slice(to)];
+}
+
+interface ItemProps {
+  field: FieldOf<"list">;
+  pointer: string;
+  index: number;
+  last: boolean;
+  value: Json;
+  fixed: boolean;
+  change: ItemChange;
+}
+
+const Item = memo(function Item({ field, pointer, index, last, value, fixed, change }: ItemProps) {
+  const place = inside(pointer, index);
+  const id = idOf(useScope().idPrefix, place);
+  const name = `${field.title} ${index + 1}`;
+  return (
+    <li class="form-item">
+      <FieldView schema={field.items} name={field.name} hint="" pointer={place} value={value} required label={name} bare />
+      <div class="form-item-tools">
+        <button type="button" class="form-icon" disabled={index === 0} aria-label={`Move ${name} up`} onClick={() => change(index, index - 1)}>↑</button>
+        <button type="button" class="form-icon" disabled={last} aria-label={`Move ${name} down`} onClick={() => change(index, index + 1)}>↓</button>
+        <button type="button" class="form-icon" id={`${id}-remove`} disabled={fixed} aria-label={`Remove ${name}`} onClick={() => change(index)}>×</button>
+      </div>
+    </li>
+  );
+});
+
+/** Keys that go with the items when they are moved; what is typed in an item moves along. */
+function useKeys(length: number) {
+  const keys = useRef<number[]>([]);
+  const next = useRef(0);
+  while (keys.current.length < length) keys.current.push(next.current++);
+  keys.current.length = length;
+  return {
+    of: (index: number) => keys.current[index],
+    move: (index: number, to: number | undefined) => {
+      const [key] = keys.current.splice(index, 1);
+      if (to !== undefined && key !== undefined) keys.current.splice(to, 0, key);
+    },
+  };
+}
+
+/** Focuses an element by its id, once it is there. */
+function useFocus(): (id: string) => void {
+  const wanted = useRef<string | null>(null);
+  useLayoutEffect(() => {
+    const element = wanted.current === null ? null : document.getElementById(wanted.current);
+    if (!element) return;
+    wanted.current = null;
+    element.focus();
+  });
+  return (id) => {
+    wanted.current = id;
+  };
+}
+
+/** A list of a fixed length, whose places are of different kinds. */
+export function TupleField(props: FieldProps<FieldOf<"tuple">>) {
+  return <MayBeLeftOut {...props}>{(remove) => <Places {...props} remove={remove} />}</MayBeLeftOut>;
+}
+
+function Places(props: FieldProps<FieldOf<"tuple">> & { remove: preact.ComponentChildren }) {
+  const { field, pointer, value, remove } = props;
+  if (!Array.isArray(value) || value.length > field.items.length) return <JsonPart {...props} />;
+  return (
+    <Group {...props} actions={remove}>
+      {field.items.map((item, index) => (
+        <FieldView
+          key={index}
+          schema={item}
+          name=""
+          hint=""
+          pointer={inside(pointer, index)}
+          value={value[index]}
+          required
+          label={typeof item.title === "string" ? item.title : String(index + 1)}
+          bare={false}
+        />
+      ))}
+    </Group>
+  );
+}
