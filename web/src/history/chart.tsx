@@ -51,7 +51,7 @@ function told(entries: readonly Entry[]): string {
 }
 
 function select(place: number, chart: uPlot, { entries, onSelect }: Props): void {
-  const entry = entries.find((one) => one.index === chart.data[0][place]);
+  const entry = entries.find((one) => one.index === Math.round(chart.data[0][place] ?? -1));
   if (entry) onSelect(entry);
 }
 

@@ -87,7 +87,13 @@ export function FileMenu({ log, environment, onSaid, onOpen }: FileProps) {
       {onOpen && (
         <label class="button history-open">
           Open a saved history…
-          <input ref={input} type="file" accept=".jsonl,.html" onChange={() => attempt(() => open(input.current?.files ?? null))} />
+          <input
+            ref={input}
+            class="history-unseen"
+            type="file"
+            accept=".jsonl,.html"
+            onChange={() => attempt(() => open(input.current?.files ?? null))}
+          />
         </label>
       )}
     </Menu>
