@@ -1,0 +1,109 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import { ActionForm } from "../form/action_form";
+import { ResetForm } from "../form/reset_form";
+import { ToolPalette } from "../form/tool_form";
+import { Chat, chatField } from "../play/chat";
+import { quickActions } from "../play/quick";
+import { QuickBar } from "../play/quick_bar";
+import type { Desk } from "../store";
+import type { JsonObject, Tool } from "../types";
+import { Snippet } from "./snippet";
+import { type Tab, Tabs } from "./tabs";
+
+interface Props {
+  desk: Desk;
+  tools: Tool[];
+  keys: boolean;
+  onKeys: (on: boolean) => void;
+}
+
+/** What a person can do: begin an episode, press a button, fill in a form, call a tool, say something. */
+export function ActionsPane({ desk, tools, keys, onKeys }: Props) {
+  const { schemas, config } = desk.environment;
+  const pending = useSignal<JsonObject | null>(null);
+  const result = desk.result.value;
+  const busy = desk.busy.value;
+  const act = (action: JsonObject) => void desk.step(action);
+  const buttons = useMemo(() => quickActions(schemas.action, result), [schemas, result]);
+  const field = chatField(schemas.action);
+  const tabs: Tab[] = [];
+  if (tools.length > 0) tabs.push({ id: "tools", name: "Tools", panel: () => palette() });
+  if (field !== undefined) tabs.push({ id: "chat", name: "Chat", panel: () => chat(field) });
+  tabs.push({ id: "form", name: "Form", panel: () => form() });
+  const chosen = useSignal(config.chat || tools.length > 0 ? (tabs[0]?.id ?? "form") : "form");
+
+  const palette = () => (
+    <ToolPalette
+      tools={tools}
+      busy={busy}
+      faults={desk.faults.value}
+      onCall={(tool, args) => act({ type: "call_tool", tool_name: tool.name, arguments: args })}
+    />
+  );
+  const chat = (name: string) => <Chat field={name} log={desk.log} busy={busy} onSay={act} />;
+  const form = () => (
+    <ActionForm
+      schema={schemas.action}
+      busy={busy}
+      faults={desk.faults.value}
+      onSubmit={act}
+      onChange={(action) => {
+        pending.value = action;
+      }}
+      recall={(offset) => sent(desk, offset)}
+      submitLabel="Step"
+    />
+  );
+  return (
+    <section class="shell-pane shell-actions" aria-labelledby="actions-title">
+      <h2 id="actions-title">Actions</h2>
+      <ResetForm
+        schema={config.reset}
+        busy={busy}
+        faults={desk.newest.value?.kind === "reset" ? desk.faults.value : []}
+        onReset={(kwargs) => void desk.reset(kwargs)}
+      />
+      {buttons.length > 0 && (
+        <QuickBar actions={buttons} busy={busy} keys={keys} onKeys={onKeys} onAct={act} />
+      )}
+      <Collapsed when={buttons.length > 0}>
+        {tabs.length > 1 ? (
+          <Tabs
+            label="Ways to act"
+            tabs={tabs}
+            chosen={chosen.value}
+            onChoose={(id) => {
+              chosen.value = id;
+            }}
+          />
+        ) : (
+          form()
+        )}
+      </Collapsed>
+      <Snippet environment={desk.environment} action={pending.value ?? {}} />
+    </section>
+  );
+}
+
+/** Where buttons do, the form waits until it is wanted. */
+function Collapsed({ when, children }: { when: boolean; children: ComponentChildren }) {
+  if (!when) return <>{children}</>;
+  return (
+    <details class="shell-details">
+      <summary>Any other action</summary>
+      {children}
+    </details>
+  );
+}
+
+/** The action of the step that is `offset` steps back, 1 being the newest. */
+function sent(desk: Desk, offset: number): JsonObject | undefined {
+  let left = offset;
+  for (let at = desk.log.length - 1; at >= 0; at--) {
+    const entry = desk.log.at(at);
+    if (entry.kind === "step" && --left === 0) return entry.action;
+  }
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import type { Signal } from "@preact/signals";
+import type { Environment, Phase, Status } from "../types";
+import { theme, turnTheme } from "./theme";
+
+const NAMES: Record<Phase, string> = {
+  idle: "not connected",
+  connecting: "connecting…",
+  queued: "in the queue",
+  open: "connected",
+  busy: "running…",
+  reconnecting: "reconnecting…",
+  lost: "episode lost",
+  full: "server full",
+  refused: "refused",
+};
+
+/** What a session's phase is called. */
+export function phaseName(status: Status): string {
+  return NAMES[status.phase];
+}
+
+interface Props {
+  environment: Environment | null;
+  status: Signal<Status> | null;
+}
+
+/** Whose page this is, and how it stands with the server. */
+export function Header({ environment, status }: Props) {
+  const now = status?.value;
+  return (
+    <header class="shell-header">
+      <img src="./icon.svg" alt="" width="28" height="28" />
+      <div class="shell-title">
+        <h1>{environment?.metadata.name ?? "OpenEnv"}</h1>
+        <p>{environment?.metadata.description ?? ""}</p>
+      </div>
+      {now && (
+        <p class={`shell-status shell-${now.phase}`} role="status" title={now.message}>
+          {phaseName(now)}
+          {now.queue && ` (${now.queue.position} of ${now.queue.waiting})`}
+        </p>
+      )}
+      <button
+        type="button"
+        class="shell-theme"
+        onClick={turnTheme}
+        aria-label={theme.value === "dark" ? "Use the light theme" : "Use the dark theme"}
+      >
+        <span aria-hidden="true">{theme.value === "dark" ? "☀" : "☾"}</span>
+      </button>
+    </header>
+  );
+}

@@ -1,0 +1,122 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { openFile, type Opened } from "../history/files";
+import { HistoryPane } from "../history/pane";
+import type { Desk } from "../store";
+import type { Entry, Tool } from "../types";
+import { ObservationView } from "../view/observation";
+import { WatchPane } from "../watch/pane";
+import { listTools } from "../wire/tools";
+import { Readme, SchemaView } from "./about";
+import { ActionsPane } from "./actions_pane";
+import { Header } from "./header";
+import { Notices } from "./notices";
+import { ObservationPane } from "./observation_pane";
+import { type Tab, Tabs } from "./tabs";
+import { Viewing } from "./viewing";
+
+interface Props {
+  page: URL;
+  desk: Desk;
+}
+
+/** An environment to play: its own page where it has one, the desk, the sessions of others, the README. */
+export function Playing({ page, desk }: Props) {
+  const { environment } = desk;
+  const { custom, watch } = environment.config;
+  const opened = useSignal<Opened | null>(null);
+  const chosen = useSignal(custom?.primary ? "custom" : "play");
+  if (opened.value) {
+    return (
+      <Viewing
+        {...opened.value}
+        onClose={() => {
+          opened.value = null;
+        }}
+      />
+    );
+  }
+  const tabs: Tab[] = [
+    { id: "play", name: "Play", panel: () => <DeskView page={page} desk={desk} onOpen={open} /> },
+    { id: "readme", name: "README", panel: () => <Readme environment={environment} /> },
+    { id: "schema", name: "Schema", panel: () => <SchemaView environment={environment} /> },
+  ];
+  if (watch) tabs.splice(1, 0, { id: "watch", name: "Watch", panel: () => watching(page, desk) });
+  if (custom) {
+    const panel = () => <iframe class="shell-custom" src={`./${custom.path}`} title={custom.name} />;
+    tabs.splice(custom.primary ? 0 : 1, 0, { id: "custom", name: custom.name, panel });
+  }
+  async function open(file: File) {
+    opened.value = await openFile(file);
+  }
+  return (
+    <>
+      <Header environment={environment} status={desk.session.status} />
+      <main class="shell-main">
+        <Tabs
+          label="Parts of this page"
+          tabs={tabs}
+          chosen={chosen.value}
+          onChoose={(id) => {
+            chosen.value = id;
+          }}
+        />
+      </main>
+    </>
+  );
+}
+
+function watching(page: URL, desk: Desk) {
+  return (
+    <WatchPane
+      page={page}
+      environment={desk.environment}
+      renderObservation={(result, previous) => <ObservationView result={result} previous={previous} />}
+    />
+  );
+}
+
+function DeskView({ page, desk, onOpen }: Props & { onOpen: (file: File) => Promise<void> }) {
+  const tools = useSignal<Tool[]>([]);
+  const keys = useSignal(true);
+  useEffect(() => {
+    if (!desk.environment.config.tools) return;
+    void listTools(page, desk.token).then(
+      (found) => {
+        tools.value = found;
+      },
+      () => undefined, // the form takes calls of tools, too
+    );
+  }, [desk, page]);
+  const again = (entry: Entry) =>
+    void (entry.kind === "reset" ? desk.reset(entry.action) : desk.step(entry.action));
+  return (
+    <>
+      <Notices desk={desk} />
+      <div class="shell-desk">
+        <ActionsPane
+          desk={desk}
+          tools={tools.value}
+          keys={keys.value}
+          onKeys={(on) => {
+            keys.value = on;
+          }}
+        />
+        <ObservationPane desk={desk} keys={keys.value} />
+        <div class="shell-below">
+          <HistoryPane
+            log={desk.log}
+            selected={desk.selected.value}
+            onSelect={(entry) => {
+              desk.selected.value = entry;
+            }}
+            onReplay={again}
+            onClear={() => desk.clear()}
+            onOpen={onOpen}
+            environment={desk.environment}
+          />
+        </div>
+      </div>
+    </>
+  );
+}
