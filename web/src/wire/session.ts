@@ -236,7 +236,7 @@ export class Session {
     this.#keep();
     const limit = talk instanceof V2 ? deadlineMs(op, talk.limits) : null;
     for (;;) {
-      this.#say("busy", texts.BUSY);
+      if (op !== "state") this.#say("busy", texts.BUSY);
       const word = await this.#heard(frame, limit, signal);
       if (word) return this.#answer(word);
       if (talk instanceof V1) throw this.#lose(texts.BROKEN_FOR_GOOD);
