@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,11 +26,12 @@ from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions, check_capacity
 from openenv.server.authority import Authority
 from openenv.server.calls import refuse_episode
-from openenv.server.guard import Guard
+from openenv.server.guard import WATCH, Guard
 from openenv.server.harness import HarnessSocket
 from openenv.server.http import HttpEpisodes, http_routes, session_error_handler
 from openenv.server.info import Card, schemas
 from openenv.server.mcp.http import McpEndpoint
+from openenv.server.watch import WatchEndpoint
 from openenv.server.web.mount import add_page
 from openenv.server.web.options import Served, WebOptions
 from openenv.server.ws import WebSocketEndpoint
@@ -199,16 +200,7 @@ class HTTPEnvServer:
         app.add_exception_handler(SessionError, session_error_handler)
         app.include_router(self._info_routes(card))
         app.include_router(self._tools.routes())
-        app.router.routes.append(WebSocketRoute("/mcp", self._tools.socket()))
-        socket = WebSocketEndpoint(
-            self.sessions,
-            self._tools.openenv,
-            v2=self._settings.v2,
-            for_agents=not simulation,
-        )
-        app.router.routes.append(WebSocketRoute("/ws", socket))
-        if self.spec.traits.is_harness and not simulation:
-            app.router.routes.append(WebSocketRoute("/harness", HarnessSocket(self.sessions)))
+        app.router.routes += self._sockets(authority)
         if simulation:
             app.include_router(http_routes(self._episodes, [] if alone else [refuse_episode]))
         app.router.lifespan_context = _closing(self.sessions, app.router.lifespan_context)
@@ -218,6 +210,18 @@ class HTTPEnvServer:
     ) -> ResultT:
         """Runs a blocking function off the event loop; packages with servers of their own do."""
         return await asyncio.to_thread(function, *args, **kwargs)
+
+    def _sockets(self, authority: Authority) -> Iterator[WebSocketRoute]:
+        """The routes of WebSockets."""
+        for_agents = authority.mode is ServerMode.PRODUCTION
+        v2 = self._settings.v2
+        talk = WebSocketEndpoint(self.sessions, self._tools.openenv, v2=v2, for_agents=for_agents)
+        yield WebSocketRoute("/mcp", self._tools.socket())
+        yield WebSocketRoute("/ws", talk)
+        if self.spec.traits.is_harness and for_agents:
+            yield WebSocketRoute("/harness", HarnessSocket(self.sessions))
+        if authority.watch_token is not None:
+            yield WebSocketRoute(WATCH, WatchEndpoint(self.sessions))
 
     def _info_routes(self, card: Card) -> APIRouter:
         router = APIRouter(tags=["Environment"])

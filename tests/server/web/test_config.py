@@ -10,9 +10,14 @@ import openenv
 from blackjack_env.server.blackjack_environment import BlackJackEnvironment
 from openenv import Environment, Options
 from openenv.server.app import create_app
+from openenv.server.calls import Calls
+from openenv.server.info import Card
+from openenv.server.web.config import Configuration
+from openenv.server.web.options import Served as Facts
+from openenv.server.web.options import WebOptions
 from openenv.server.web.resets import reset_schema
 from tests.server.worlds import Do, Saw, World
-from tests.serving import Served, serving, serving_app
+from tests.serving import Served, serving
 from textarena_env.server.textarena_environment import TextArenaEnvironment
 
 
@@ -74,13 +79,13 @@ def test_it_says_whether_sessions_can_be_watched() -> None:
         assert config(served)["watch"] is True
 
 
-def test_it_names_a_page_of_the_authors_own() -> None:
-    app = create_app(
-        World, web=True, gradio_builder=print, custom_tab_name="Board", custom_tab_primary=True
-    )
-    with serving_app(app) as served:
-        custom = {"name": "Board", "path": "custom/", "primary": True, "only": False}
-        assert config(served)["custom"] == custom
+async def test_it_names_a_page_of_the_authors_own() -> None:
+    server = create_app(World).state.openenv
+    card = Card(server.spec, server.sessions.hosts, None)
+    served = Facts(server.spec, server.sessions, card, server.authority, Calls())
+    options = WebOptions(builder=print, tab_name="Board", tab_primary=True)
+    custom = {"name": "Board", "path": "custom/", "primary": True, "only": False}
+    assert (await Configuration(served, options).read())["custom"] == custom
 
 
 def test_it_names_what_a_program_imports() -> None:

@@ -1,6 +1,7 @@
 """Tokens that a page shows, and what each of them opens."""
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from websockets.exceptions import InvalidStatus
 from openenv.protocol.envelope import Encoding
 from openenv.runtime.limits import Limits
 from tests.server.worlds import World
-from tests.serving import Served, serving
+from tests.serving import PATIENCE_S, Served, serving
 
 V2 = Encoding.JSON.value
 FOREIGN = "https://elsewhere.example"
@@ -103,6 +104,15 @@ def test_the_watch_token_opens_nothing_else(watched: Served) -> None:
         assert status(watched, path, V2, bearer("watch")) == 401
     assert watched.http("GET", "/health", None, shown).json() == {"status": "healthy"}
     assert watched.active() == 0
+
+
+@pytest.mark.parametrize("token", ["watch", "control"])
+def test_two_tokens_watch(watched: Served, token: str) -> None:
+    offers = ["openenv.watch", bearer(token)]
+    with watched.socket("/web/watch", subprotocols=offers) as socket:
+        assert socket.connection.subprotocol == "openenv.watch"
+        told = json.loads(socket.connection.recv(PATIENCE_S))
+        assert told == {"type": "sessions", "sessions": []}
 
 
 def test_who_may_watch_says_so(watched: Served) -> None:
