@@ -23,7 +23,7 @@ from tests.serving import PATIENCE_S, Served, Socket, eventually, serving_app
 HOSTS: list[HostKind] = ["inline", "thread", "process", "sandbox"]
 PARTS = {
     *("type", "id", "kind", "at", "step_count", "action", "observation"),
-    *("reward", "done", "latency_ms"),
+    *("reward", "done", "latency_ms", "episode_id", "total_reward"),
 }
 
 
@@ -122,7 +122,8 @@ def test_an_episode_is_seen_from_its_reset_to_its_end(kind: HostKind) -> None:
             failed = eye.event("error")
             assert (failed["error"]["message"], failed["action"]["what"]) == ("oh", "raise")
             player.step(what="end")
-            assert eye.event("step")["done"] is True
+            ended = eye.event("step")
+            assert (ended["done"], ended["total_reward"], ended["episode_id"]) == (True, 2.0, "e1")
             (listed,) = eye.sessions(lambda each: each[0]["done"])
             assert (listed["step_count"], listed["total_reward"]) == (2, 2.0)
         assert eye.event("closed")["step_count"] == 2

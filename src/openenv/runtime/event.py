@@ -30,14 +30,30 @@ _NOTHING = b"null"
 
 
 @dataclass(frozen=True)
+class Standing:
+    """How the episode of a session stands.
+
+    Attributes:
+        id: the session's name for those who look on.
+        episode_id: the episode's name; `None` as long as nobody has told it.
+        step_count: steps so far, and calls of tools.
+        total_reward: their sum; `None` if nobody looked on at all of them.
+    """
+
+    id: str
+    episode_id: object
+    step_count: int
+    total_reward: float | None
+
+
+@dataclass(frozen=True)
 class Event:
     """What happened.
 
     Attributes:
-        alias: the session, by the name that those know who look on.
+        standing: the session, by the name that those know who look on, and how its episode stands.
         kind: what it was.
         at: when, in seconds since 1970.
-        step_count: steps of the episode so far.
         action: what was asked, as JSON.
         told: the observation, the state, or the error.
         reward: of the observation.
@@ -45,10 +61,9 @@ class Event:
         latency_ms: from the request to its reply.
     """
 
-    alias: str
+    standing: Standing
     kind: Kind
     at: float
-    step_count: int
     action: bytes = _NOTHING
     told: Reply | None = None
     reward: object = None
@@ -66,10 +81,9 @@ class Event:
         is_error = self.kind == "error"
         fields: Json = {
             "type": "event",
-            "id": self.alias,
+            **vars(self.standing),
             "kind": self.kind,
             "at": datetime.fromtimestamp(self.at, timezone.utc).isoformat(),
-            "step_count": self.step_count,
             "action": msgspec.Raw(self.action),
             "observation": msgspec.Raw(_NOTHING if is_error else self._told()),
             "reward": self.reward,
@@ -111,11 +125,16 @@ def outcome_of(reply: Reply) -> Outcome:
     """The observation in a reply, alone, with its reward and whether it ends the episode."""
     try:
         parts = reply.parts()
-        reward = reply.coding.decode(parts["reward"])
+        reward = _plain(reply.coding.decode(parts["reward"]))
         done = reply.coding.decode(parts["done"]) is True
         seen = bytes(parts["observation"])
-    except (SessionError, KeyError, ValueError):  # of an environment gone bad
+    except (SessionError, KeyError, msgspec.DecodeError):  # of an environment gone bad
         return Reply("observation", _NOTHING), None, False
     if len(seen) > MAX_SHOWN_BYTES:
         return Reply("observation", omitted(len(seen))), reward, done
     return Reply("observation", seen, binary=reply.binary), reward, done
+
+
+def _plain(reward: object) -> object:
+    """A reward, unless it is nothing that one can be."""
+    return reward if isinstance(reward, int | float | str) else None

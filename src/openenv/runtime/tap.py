@@ -12,7 +12,7 @@ from pydantic_core import from_json
 
 from openenv.protocol.errors import Json
 from openenv.protocol.messages import Reply, Request
-from openenv.runtime.event import KINDS, Event, Kind, Outcome, action_of, outcome_of
+from openenv.runtime.event import KINDS, Event, Kind, Outcome, Standing, action_of, outcome_of
 from openenv.runtime.showing import Deliver
 
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ class Tap:
     def ended(self) -> None:
         """The session has ended."""
         self._hall.lose(self)
-        self._hall.tell(
-            self.alias, partial(Event, self.alias, "closed", time.time(), self._step_count)
-        )
+        self._hall.tell(self.alias, lambda: Event(self._standing(), "closed", time.time()))
 
     def newest(self) -> Event | None:
         """The last reset or step, if there was one."""
@@ -88,16 +86,16 @@ class Tap:
         """
         busy = self.session.is_busy
         return {
-            "id": self.alias,
-            "episode_id": self._episode_id,
-            "step_count": self._step_count,
-            "total_reward": self._total_reward,
+            **vars(self._standing()),
             "done": self._done,
             "busy": busy,
             "held": held,
             "idle_s": 0.0 if busy else round(max(0.0, now - self.session.last_active), 3),
             "since_s": round(max(0.0, now - self.since), 3),
         }
+
+    def _standing(self) -> Standing:
+        return Standing(self.alias, self._episode_id, self._step_count, self._total_reward)
 
     def _answered(self, request: Request, deliver: Deliver, began: float, reply: Reply) -> None:
         span = began, time.perf_counter()
@@ -149,10 +147,9 @@ class Tap:
         told, reward, done = outcome
         began, ended = span
         return Event(
-            self.alias,
+            self._standing(),
             kind,
             time.time() - (time.perf_counter() - ended),
-            self._step_count,
             action_of(request),
             told,
             reward,
