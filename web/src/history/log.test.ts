@@ -21,7 +21,7 @@ const failed = (): Outcome => {
 
 describe("Log", () => {
   it("numbers what it records", () => {
-    const log = new Log(10, instantly);
+    const log = new Log({ limit: 10 }, instantly);
     for (const outcome of [reset(), step(1), step(Number.NaN), failed(), step(0.5), reset(), step(2)]) log.record(outcome);
     expect([...log].map(({ index, episode, step, total }) => [index, episode, step, total])).toEqual([
       [0, 1, 0, 0],
@@ -36,13 +36,13 @@ describe("Log", () => {
   });
 
   it("keeps to the episode when a reset fails", () => {
-    const log = new Log(10, instantly);
+    const log = new Log({ limit: 10 }, instantly);
     for (const outcome of [reset(), step(1), { ...failed(), kind: "reset" as const }, step(1)]) log.record(outcome);
     expect(log.last).toMatchObject({ episode: 1, step: 2, total: 2 });
   });
 
   it("forgets the oldest beyond its limit, and says how many", () => {
-    const log = new Log(3, instantly);
+    const log = new Log({ limit: 3 }, instantly);
     for (let count = 0; count < 8; count += 1) log.record(step(1));
     expect(log.length).toBe(3);
     expect(log.dropped).toBe(5);
@@ -52,9 +52,21 @@ describe("Log", () => {
     expect(() => log.at(3)).toThrow(/no entry 3/);
   });
 
+  it("forgets the oldest when they weigh too much, but never the newest", () => {
+    const log = new Log({ weight: 10_000 }, instantly);
+    const heavy = (size: number) => step(1, { action: { text: "x".repeat(size) } });
+    for (let count = 0; count < 20; count += 1) log.record(heavy(1500));
+    expect(log.length).toBe(5);
+    expect(log.dropped).toBe(15);
+    log.record(heavy(1_000_000));
+    expect([...log].map((entry) => entry.index)).toEqual([20]);
+    for (let count = 0; count < 3; count += 1) log.record(heavy(10));
+    expect([...log].map((entry) => entry.index)).toEqual([21, 22, 23]);
+  });
+
   it("announces once a frame, however much comes", () => {
     const frames: (() => void)[] = [];
-    const log = new Log(10, (show) => void frames.push(show));
+    const log = new Log({ limit: 10 }, (show) => void frames.push(show));
     log.record(reset());
     log.record(step(1));
     expect(frames).toHaveLength(1);
@@ -66,7 +78,7 @@ describe("Log", () => {
   });
 
   it("goes on counting after it was cleared", () => {
-    const log = new Log(10, instantly);
+    const log = new Log({ limit: 10 }, instantly);
     log.record(reset());
     log.record(step(1));
     log.clear();
@@ -76,7 +88,7 @@ describe("Log", () => {
   });
 
   it("takes ten thousand entries as fast as ten", () => {
-    const log = new Log(10_000, instantly);
+    const log = new Log({ limit: 10_000 }, instantly);
     for (let count = 0; count < 30_000; count += 1) log.record(step(1));
     expect(log.length).toBe(10_000);
     expect(log.at(0).index).toBe(20_000);

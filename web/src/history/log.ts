@@ -1,5 +1,6 @@
 import { signal, type Signal } from "@preact/signals";
 import type { Entry } from "../types";
+import { weightOf } from "./weight";
 
 /** What one call gave, before it has its place in a history. */
 export type Outcome = Omit<Entry, "index" | "episode" | "step" | "total">;
@@ -7,9 +8,19 @@ export type Outcome = Omit<Entry, "index" | "episode" | "step" | "total">;
 /** Says when a change is to be shown: at the next frame, in a browser. */
 export type Schedule = (show: () => void) => void;
 
+/** How much a history keeps. */
+export interface Bounds {
+  /** Entries. */
+  limit?: number;
+  /** About how many bytes of memory. */
+  weight?: number;
+}
+
+const LIMIT = 10_000;
+const WEIGHT = 256 * 1024 * 1024;
 const byFrame: Schedule = (show) => void requestAnimationFrame(show);
 
-/** A history: what was done and what came of it, oldest first; it forgets the oldest beyond `limit`. */
+/** A history: what was done and what came of it, oldest first; it forgets the oldest when there is too much. */
 export class Log {
   /** Changes when the history has, at most once a frame. */
   readonly version: Signal<number> = signal(0);
@@ -20,20 +31,24 @@ export class Log {
   appended = 0;
   /** How often the history was cleared. */
   era = 0;
-  #ring: Entry[] = [];
+  #ring: ({ entry: Entry; weight: number } | undefined)[] = [];
   #oldest = 0;
+  #length = 0;
+  #weight = 0;
+  readonly #most: number;
   #newest: Entry | undefined;
   #announced = false;
   readonly #schedule: Schedule;
 
-  constructor(limit = 10_000, schedule: Schedule = byFrame) {
+  constructor({ limit = LIMIT, weight = WEIGHT }: Bounds = {}, schedule: Schedule = byFrame) {
     this.limit = limit;
+    this.#most = weight;
     this.#schedule = schedule;
   }
 
   /** How many entries there are. */
   get length(): number {
-    return this.#ring.length;
+    return this.#length;
   }
 
   /** The newest entry. */
@@ -43,9 +58,9 @@ export class Log {
 
   /** The entry at a place, 0 being the oldest that is kept. */
   at(place: number): Entry {
-    const entry = place < this.length ? this.#ring[(this.#oldest + place) % this.limit] : undefined;
-    if (entry === undefined) throw new RangeError(`the history has no entry ${place}, only ${this.length}`);
-    return entry;
+    const kept = place < this.length ? this.#ring[(this.#oldest + place) % this.limit] : undefined;
+    if (kept === undefined) throw new RangeError(`the history has no entry ${place}, only ${this.length}`);
+    return kept.entry;
   }
 
   /** The entry of an index, if it is kept. */
@@ -75,13 +90,11 @@ export class Log {
 
   /** Appends an entry that has its numbers already; they ascend. */
   append(entry: Entry): void {
-    if (this.length < this.limit) {
-      this.#ring.push(entry);
-    } else {
-      this.#ring[this.#oldest] = entry;
-      this.#oldest = (this.#oldest + 1) % this.limit;
-      this.dropped += 1;
-    }
+    const weight = weightOf(entry);
+    while (this.length > 0 && (this.length >= this.limit || this.#weight + weight > this.#most)) this.#forget();
+    this.#ring[(this.#oldest + this.#length) % this.limit] = { entry, weight };
+    this.#length += 1;
+    this.#weight += weight;
     this.#newest = entry;
     this.appended += 1;
     this.#announce();
@@ -90,14 +103,21 @@ export class Log {
   /** Forgets all entries. The next one is numbered as if it had not. */
   clear(): void {
     this.#ring = [];
-    this.#oldest = 0;
-    this.dropped = 0;
+    this.#oldest = this.#length = this.#weight = this.dropped = 0;
     this.era += 1;
     this.#announce();
   }
 
   *[Symbol.iterator](): Iterator<Entry> {
     for (let place = 0; place < this.length; place += 1) yield this.at(place);
+  }
+
+  #forget(): void {
+    this.#weight -= this.#ring[this.#oldest]?.weight ?? 0;
+    this.#ring[this.#oldest] = undefined;
+    this.#oldest = (this.#oldest + 1) % this.limit;
+    this.#length -= 1;
+    this.dropped += 1;
   }
 
   #announce(): void {

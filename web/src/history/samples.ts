@@ -27,7 +27,7 @@ export const typed: Environment = {
 
 /** A log without frames. */
 export function newLog(limit?: number): Log {
-  return new Log(limit, (show) => show());
+  return new Log(limit === undefined ? {} : { limit }, (show) => show());
 }
 
 export function outcome(kind: Entry["kind"], action: JsonObject, more: Partial<Outcome> = {}): Outcome {
