@@ -8,19 +8,21 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from starlette.routing import WebSocketRoute
+from websockets.exceptions import InvalidStatus
 
 from openenv import Environment, Observation, tool
 from openenv.env.environment import HostKind
 from openenv.runtime import audience
 from openenv.server import watch
 from openenv.server.app import create_app
-from openenv.server.watch import WatchEndpoint
 from tests.server.v2 import ENCODINGS, MSGPACK, back, speaking
 from tests.server.worlds import World
 from tests.serving import PATIENCE_S, Served, Socket, eventually, serving_app
 
 HOSTS: list[HostKind] = ["inline", "thread", "process", "sandbox"]
+TOKEN = "watch-token-of-the-test"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+PATH = "/web/watch"
 PARTS = {
     *("type", "id", "kind", "at", "step_count", "action", "observation"),
     *("reward", "done", "latency_ms", "episode_id", "total_reward"),
@@ -71,11 +73,8 @@ class Onlooker:
 
 
 def watchable(env: Any = World, **options: Any) -> FastAPI:
-    """An application at which others may look on."""
-    app = create_app(env, **options)
-    endpoint = WatchEndpoint(app.state.openenv.sessions)
-    app.router.routes.insert(0, WebSocketRoute("/watched", endpoint))
-    return app
+    """An application at which those may look on who show the token."""
+    return create_app(env, watch_token=TOKEN, **options)
 
 
 @contextmanager
@@ -88,7 +87,8 @@ def watched(env: Any = World, **options: Any) -> Iterator[Served]:
 
 @contextmanager
 def onlooker(server: Served) -> Iterator[Onlooker]:
-    with server.socket("/watched", subprotocols=["openenv.watch"]) as socket:
+    offer: Any = ["openenv.watch"]
+    with server.socket(PATH, additional_headers=BEARER, subprotocols=offer) as socket:
         assert socket.connection.subprotocol == "openenv.watch"
         yield Onlooker(socket.connection)
 
@@ -310,7 +310,10 @@ def test_so_many_may_look_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_subprotocol() -> None:
-    with watched(host_kind="inline") as server, server.socket("/watched") as socket:
+    with (
+        watched(host_kind="inline") as server,
+        server.socket(PATH, additional_headers=BEARER) as socket,
+    ):
         assert socket.connection.subprotocol is None
         assert Onlooker(socket.connection).sessions() == []
 
@@ -318,7 +321,22 @@ def test_without_a_subprotocol() -> None:
 def test_a_server_ends_while_somebody_looks_on() -> None:
     with ExitStack() as stack:
         server = stack.enter_context(serving_app(watchable(host_kind="inline")))
-        eye = Onlooker(stack.enter_context(server.socket("/watched")).connection)
+        eye = Onlooker(
+            stack.enter_context(server.socket(PATH, additional_headers=BEARER)).connection
+        )
         eye.sessions()
         server.server.should_exit = True
         assert Socket(eye.connection).closed() is not None
+
+
+@pytest.mark.parametrize(
+    "path", ["/web/watch", "/web/watch%0A", "/web/watch/", "/web%2Fwatch", "//web/watch"]
+)
+def test_who_shows_no_token_sees_nothing(path: str) -> None:
+    with (
+        watched(host_kind="inline") as server,
+        pytest.raises(InvalidStatus) as refused,
+        server.socket(path),
+    ):
+        raise AssertionError("it was let in")
+    assert refused.value.response.status_code in (401, 403)

@@ -13,6 +13,9 @@ from openenv.protocol.wire import ServerMode
 STANDING = "openenv.standing"
 """Where the ASGI scope says what a caller may do."""
 
+WATCHING = "openenv.watching"
+"""Where it says whether a caller may watch running sessions, which is a matter of its own."""
+
 
 class Standing(Enum):
     """What a caller may do."""
@@ -73,6 +76,11 @@ class Authority:
 def may_control(scope: Any) -> bool:
     """Whether the caller of a request may control episodes."""
     return scope.get(STANDING, Standing.TRAINER) is Standing.TRAINER
+
+
+def watches(scope: Any) -> bool:
+    """Whether the caller of a request may watch running sessions; not where nothing says so."""
+    return scope.get(WATCHING, False) is True
 
 
 def control_closed() -> ControlClosed:

@@ -10,7 +10,14 @@ from urllib.parse import urlsplit
 from starlette.responses import JSONResponse, Response
 
 from openenv.server.asgi import App, Event, Receive, Scope, Send
-from openenv.server.authority import STANDING, Authority, Standing, control_closed
+from openenv.server.authority import (
+    STANDING,
+    WATCHING,
+    Authority,
+    Standing,
+    control_closed,
+    watches,
+)
 from openenv.server.web.page import Page, place
 
 WATCH = "/web/watch"
@@ -19,6 +26,11 @@ BEARER = "openenv.bearer."
 """Begins the subprotocol by which a browser shows a token: a page can set no header there."""
 DENIAL = "websocket.http.response"
 """The ASGI extension by which a handshake is refused in words."""
+
+_NO_WATCHING = (
+    "running sessions are watched with the watch token, as Authorization: Bearer TOKEN "
+    "(OPENENV_WATCH_TOKEN on the server; where it is not set, nobody watches)"
+)
 
 
 class Guard:
@@ -62,6 +74,7 @@ class Guard:
             return await _refuse_origin(scope, receive, send, headers["origin"])
         shown = headers.get("authorization") or _in_subprotocol(scope)
         scope[STANDING] = self._authority.standing(shown)
+        scope[WATCHING] = self._authority.may_watch(shown)
         if not self._is_for(scope, shown):
             outside = self._page if self._page is not None and self._page.has(scope) else None
             return await (outside or _ask_for_token)(scope, receive, send)
@@ -72,7 +85,7 @@ class Guard:
     def _is_for(self, scope: Scope, shown: str) -> bool:
         """Whether a connection is for those who show this; to watch is a matter of its own."""
         if scope["type"] == "websocket" and place(scope) == WATCH:
-            return self._authority.may_watch(shown)
+            return watches(scope)
         return scope[STANDING] not in (Standing.NOBODY, Standing.WATCHER)
 
     def _may_call(self, headers: dict[str, str], server: tuple[str, int] | None) -> bool:
@@ -204,6 +217,11 @@ async def refuse_control(scope: Scope, receive: Receive, send: Send) -> None:
     await refuse(scope, receive, send, refusal, "no control token")
 
 
+async def refuse_watching(scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuses a caller who may not watch; arguments as of `refuse`."""
+    await refuse(scope, receive, send, answer(401, "UNAUTHORIZED", _NO_WATCHING), "no watch token")
+
+
 async def _ask_for_token(scope: Scope, receive: Receive, send: Send) -> None:
     """Refuses with 401 before anything is built; a bare sign of life is for everybody."""
     if scope["type"] == "http" and scope["method"] == "GET" and scope["path"].endswith("/health"):
@@ -215,10 +233,7 @@ async def _ask_for_token(scope: Scope, receive: Receive, send: Send) -> None:
 
 def _lacking(scope: Scope) -> str:
     if place(scope) == WATCH:
-        return (
-            "running sessions are watched with the watch token, as Authorization: Bearer TOKEN "
-            "(OPENENV_WATCH_TOKEN on the server; where it is not set, nobody watches)"
-        )
+        return _NO_WATCHING
     if scope[STANDING] is Standing.WATCHER:
         return "the watch token opens web/watch and nothing else; call with another token or none"
     return (

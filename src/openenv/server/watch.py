@@ -14,6 +14,8 @@ from openenv.protocol.values import encode
 from openenv.runtime.audience import MAX_CHOSEN, Audience, Spectator
 from openenv.runtime.sessions import Sessions
 from openenv.server.asgi import Receive, Scope, Send
+from openenv.server.authority import watches
+from openenv.server.guard import refuse_watching
 from openenv.server.ws import Carrier, accepted
 
 SUBPROTOCOL = "openenv.watch"
@@ -23,7 +25,7 @@ _PASSING = ("idle_s", "since_s")
 
 
 class WatchEndpoint:
-    """The ASGI application behind `/web/watch`. Who may call it is decided before.
+    """The ASGI application behind `/web/watch`. Who may call it the `Guard` has said.
 
     Args:
         sessions: the server's, before the first begins.
@@ -35,6 +37,8 @@ class WatchEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Tells one who looks on, until either side ends it."""
+        if not watches(scope):
+            return await refuse_watching(scope, receive, send)
 
         def looking(carrier: Carrier) -> Looking:
             return Looking(self._sessions, self._audience, carrier)
