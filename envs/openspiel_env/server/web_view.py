@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from string import ascii_lowercase, digits
 from typing import Any
 
 from openenv.env.web_html import (
@@ -23,12 +24,14 @@ from openenv.env.web_html import (
     text,
     tiles,
 )
-from openspiel_env import blackjack, tic_tac_toe
+from openspiel_env import blackjack
 from openspiel_env.server.match import Match
 from openspiel_env.server.views import action_names
 
 MOST_ACTIONS = 100
 """Legal moves that are listed; a player of more writes the number of one."""
+MOST_COLUMNS = 20
+"""Rows and columns of a board that is drawn."""
 KEYS = {**ARROW_KEYS, "hit": "h", "stand": "s", "stay": "."}
 SUITS = dict(zip(blackjack.SUITS, "♣♦♥♠", strict=True))
 CELLS = {
@@ -42,7 +45,7 @@ CELLS = {
 
 
 def draw(seen: dict[str, Any], match: Match) -> str:
-    """The board or the cards of the games that are known here, and the text of all.
+    """The board or the cards, where there are such that can be drawn, and the text.
 
     Args:
         seen: an observation.
@@ -57,7 +60,7 @@ def draw(seen: dict[str, Any], match: Match) -> str:
     return page(
         facts(known),
         refusal(seen),
-        picture(seen["info_state"], match) if picture else None,
+        picture(seen["info_state"]) if picture else _board(match),
         notice(f"The game is over; you got {match.paid:g}." if match.over else None),
         text(seen["text"], "In words"),
     )
@@ -78,7 +81,7 @@ def _action(action: int, name: str) -> WebAction:
     return (name, sent) if key is None else (name, sent, key)
 
 
-def _blackjack(info_state: Sequence[float], match: Match) -> Html:
+def _blackjack(info_state: Sequence[float]) -> Html:
     table = blackjack.Table.read(info_state)
     return joined(_hand("The dealer", table.dealer), _hand("You", table.player))
 
@@ -90,28 +93,31 @@ def _hand(who: str, cards: Sequence[int]) -> Html:
     return hand(who, [card(rank, suit) for rank, suit in faces], words or "no cards")
 
 
-def _tic_tac_toe(info_state: Sequence[float], match: Match) -> Html:
-    return _cells([row.split() for row in tic_tac_toe.board(info_state).split("\n")])
-
-
-def _tiles(info_state: Sequence[float], match: Match) -> Html:
+def _tiles(info_state: Sequence[float]) -> Html:
     numbers = [int(tile) for tile in info_state]
     return tiles([numbers[start : start + 4] for start in range(0, 16, 4)])
 
 
-def _grid(info_state: Sequence[float], match: Match) -> Html:
-    return _cells([list(row) for row in str(match.state.observation_string(match.agent)).split()])
-
-
-def _cells(rows: Sequence[Sequence[str]]) -> Html:
-    drawn = [[CELLS.get(mark) or cell(mark) for mark in row] for row in rows]
-    return board(drawn, in_words(rows))
-
-
-PICTURES: dict[str, Callable[[Sequence[float], Match], Html]] = {
+PICTURES: dict[str, Callable[[Sequence[float]], Html]] = {
     "blackjack": _blackjack,
-    "tic_tac_toe": _tic_tac_toe,
     "2048": _tiles,
-    "catch": _grid,
-    "cliff_walking": _grid,
 }
+
+
+def _board(match: Match) -> Html | None:
+    """The board, where the game writes it as one character a cell."""
+    if not match.game.engine.get_type().provides_observation_string:
+        return None
+    rows = _rows(str(match.state.observation_string(match.agent)))
+    drawn = [[CELLS.get(mark) or cell(mark) for mark in row] for row in rows]
+    return board(drawn, in_words(rows)) if rows else None
+
+
+def _rows(shown: str) -> list[str]:
+    """The rows of a board, without the names of its rows and columns; none if it is no board."""
+    rows = shown.split()
+    if rows and len(rows[-1]) > 2 and ascii_lowercase.startswith(rows[-1]):
+        rows = [row.lstrip(digits) for row in rows[:-1]]
+    widths = {len(row) for row in rows}
+    is_board = len(rows) > 2 and len(widths) == 1 and 2 < widths.pop() <= MOST_COLUMNS
+    return rows if is_board and len(rows) <= MOST_COLUMNS else []

@@ -273,7 +273,7 @@ def test_a_page_shows_the_cards_and_what_can_be_done() -> None:
 
 
 def test_a_game_that_is_not_known_is_shown_in_words() -> None:
-    env = OpenSpielEnvironment(game_name="connect_four")
+    env = OpenSpielEnvironment(game_name="leduc_poker")
     seen = env.reset(seed=1)
     shown = view_of(env, seen)
     assert shown.labels == [] and " ".join(seen.text.split()) in shown.words
@@ -284,7 +284,15 @@ def test_a_game_that_is_not_known_is_shown_in_words() -> None:
 
 @pytest.mark.parametrize(
     ("game", "rows", "columns"),
-    [("tic_tac_toe", 3, 3), ("2048", 4, 4), ("catch", 10, 5), ("cliff_walking", 4, 8)],
+    [
+        ("tic_tac_toe", 3, 3),
+        ("2048", 4, 4),
+        ("catch", 10, 5),
+        ("cliff_walking", 4, 8),
+        ("connect_four", 6, 7),
+        ("breakthrough", 8, 8),
+        ("clobber", 5, 6),
+    ],
 )
 def test_a_page_shows_boards(game: str, rows: int, columns: int) -> None:
     env = OpenSpielEnvironment(game_name=game)
