@@ -4,7 +4,7 @@ import type { Show, Told } from "./messages";
 
 const SCROLLING = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", " "]);
 
-let heights = new Heights();
+let heights: Heights | null = null;
 let keysWanted = false;
 
 window.addEventListener("message", (event: MessageEvent<unknown>) => {
@@ -37,7 +37,9 @@ function show({ html, theme, keys }: Show): void {
 function place(body: HTMLElement): void {
   for (const { name } of [...document.body.attributes]) document.body.removeAttribute(name);
   for (const { name, value } of [...body.attributes]) document.body.setAttribute(name, value);
-  document.body.replaceChildren(...body.childNodes);
+  const content = document.createRange();
+  content.selectNodeContents(body);
+  document.body.replaceChildren(content.extractContents());
 }
 
 function leads(event: Event): boolean {
@@ -45,6 +47,7 @@ function leads(event: Event): boolean {
 }
 
 function tellHeight(): void {
+  if (!heights) return;
   const { marginTop, marginBottom } = getComputedStyle(document.body);
   const content = Math.max(document.body.scrollHeight, document.body.getBoundingClientRect().height);
   const height = heights.next(window.innerWidth, content + (parseFloat(marginTop) || 0) + (parseFloat(marginBottom) || 0));

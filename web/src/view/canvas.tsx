@@ -3,6 +3,7 @@ import type { Picture } from "./image";
 import { type Pixels, painted } from "./pixels";
 
 const COMFORTABLE = 360;
+const MOST_TIMES = 16;
 
 /** An array of numbers, drawn. */
 export function Canvas({ pixels, label }: { pixels: Pixels; label: string }) {
@@ -24,7 +25,7 @@ export function PictureView({ picture, label }: { picture: Picture; label: strin
 
 /** Small pictures are made larger by a whole number, in squares; each keeps its place while it is loaded. */
 function looks(width: number, height: number): Record<string, string> {
-  const times = Math.max(1, Math.floor(COMFORTABLE / Math.max(width, height)));
+  const times = Math.min(MOST_TIMES, Math.max(1, Math.floor(COMFORTABLE / Math.max(width, height))));
   return {
     width: `${width * times}px`,
     aspectRatio: `${width} / ${height}`,

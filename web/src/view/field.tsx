@@ -28,10 +28,9 @@ export function Field({ name, observation, previous, schema }: {
   const changed = useMemo(() => previous !== undefined && !same(was, value), [previous, was, value]);
   return (
     <section class={NARROW.has(kind.kind) ? "view-field" : "view-field view-wide"} aria-label={name}>
-      <div class="view-name" title={schema?.description}>
-        <span>{name}</span>{changed && <Changed was={was} />}
-      </div>
+      <div class="view-name" title={schema?.description}>{name}</div>
       <div class="view-value"><ByKind kind={kind} name={name} was={was} /></div>
+      {changed && <Changed was={was} />}
     </section>
   );
 }

@@ -7,6 +7,7 @@ const VARIABLES = [
   "--code-bg", "--mono", "--radius", "--gap",
 ];
 const FIRST_HEIGHT = 120;
+const LONGEST = 2_000_000;
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 interface FrameProps {
@@ -18,6 +19,8 @@ interface FrameProps {
 
 /** An environment's HTML in a sandbox: it can look like anything, and do nothing. */
 export function Frame(props: FrameProps) {
+  const size = props.html.length;
+  if (size > LONGEST) return <p class="view-note">The environment's view is too large to show: {size.toLocaleString("en")} characters of HTML.</p>;
   return document.documentElement.dataset.viewer === undefined ? <LiveFrame {...props} /> : <FiledFrame {...props} />;
 }
 
@@ -29,7 +32,7 @@ function LiveFrame({ html, title, onKey }: FrameProps) {
   const keys = onKey !== undefined;
   const heard = useRef(onKey);
   heard.current = onKey;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: MessageEvent<unknown>) => {
       const told = event.source === frame.current?.contentWindow ? toldIn(event.data) : null;
       if (told?.type === "ready") setReady((count) => count + 1);

@@ -20,9 +20,17 @@ const ALLOWED: Config & { RETURN_DOM_FRAGMENT: true } = {
   RETURN_DOM_FRAGMENT: true,
 };
 
-const marked = new Marked({ gfm: true, renderer: { checkbox: ({ checked }) => (checked ? "☑ " : "☐ ") } });
+const marked = new Marked({
+  gfm: true,
+  renderer: { checkbox: ({ checked }) => (checked ? "☑ " : "☐ "), html: ({ text }) => quieted(text) },
+});
 
 const purify = typeof window === "undefined" ? null : createDOMPurify(window);
+
+/** HTML without what the page's policy would complain of before the sanitiser takes it away, as it does anyway. */
+function quieted(html: string): string {
+  return html.replace(/\s(?:on\w+|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi, "").replace(/<style\b[\s\S]*?(?:<\/style\s*>|$)/gi, "");
+}
 
 /** Markdown, sanitised: nothing in it runs, loads, submits or leaves the page unasked. */
 export function Markdown({ text }: { text: string }) {
@@ -46,8 +54,8 @@ function fragmentOf(text: string): Node {
 function tamed(fragment: DocumentFragment): DocumentFragment {
   for (const image of fragment.querySelectorAll("img")) tameImage(image);
   for (const link of fragment.querySelectorAll("a")) tameLink(link);
-  for (const code of fragment.querySelectorAll("pre > code")) colour(code);
-  for (const one of fragment.querySelectorAll("[class]")) one.removeAttribute("class");
+  for (const one of fragment.querySelectorAll("[class]")) unclassed(one);
+  for (const code of fragment.querySelectorAll("pre")) code.tabIndex = 0;
   for (const table of fragment.querySelectorAll("table")) scrollable(table);
   return fragment;
 }
@@ -75,12 +83,17 @@ function tameImage(image: HTMLImageElement): void {
   image.replaceWith(said);
 }
 
-function colour(code: Element): void {
-  const language = languageOf(/\blanguage-([\w-]+)/.exec(code.className)?.[1] ?? "");
+/** A class is of no use but on code, where it names the language. */
+function unclassed(element: Element): void {
+  const language = languageOf(/\blanguage-([\w-]+)/.exec(element.className)?.[1] ?? "");
+  element.removeAttribute("class");
+  if (language && element.matches("pre > code")) colour(element, language);
+}
+
+function colour(code: Element, language: string): void {
   const text = code.textContent ?? "";
   code.textContent = "";
   render(<Pieces text={text} language={language} />, code);
-  code.parentElement?.setAttribute("tabindex", "0");
 }
 
 function scrollable(table: HTMLTableElement): void {

@@ -43,7 +43,7 @@ export function ObservationView(props: ObservationViewProps) {
 
 function Parts({ result, previous, schema, frame = true, title = "the environment's view", onKey }: ObservationViewProps) {
   const [raw, setRaw] = usePlace("raw", 0);
-  const html = frame ? result.view?.html : null;
+  const view = frame ? result.view : undefined;
   return (
     <>
       <div class="view-bar">
@@ -53,8 +53,8 @@ function Parts({ result, previous, schema, frame = true, title = "the environmen
           <CopyButton text={() => rawText(result)} label="Copy" />
         </span>
       </div>
-      {typeof html === "string" && <Frame html={html} title={title} onKey={onKey} />}
-      {frame && result.view?.error && <p class="view-note">The environment could not draw itself: {result.view.error}</p>}
+      {typeof view?.html === "string" && <Frame html={view.html} title={title} onKey={onKey} />}
+      {view?.error && <p class="view-note">The environment could not draw itself: {view.error}</p>}
       {raw === 1 ? <Raw result={result} /> : <Fields observation={result.observation} previous={previous?.observation} schema={schema} />}
       {raw === 0 && <Metadata metadata={metadataOf(result)} />}
     </>

@@ -42,7 +42,6 @@ export function Terminal({ run, previous }: { run: Run; previous: Run | null }) 
     <section class="view-field view-wide" aria-label="output of the program">
       <div class="view-name">
         output {exitCode !== null && <Badge text={`exit code ${exitCode}`} tone={exitCode === 0 ? "ok" : "bad"} />}
-        {changed && <Changed was="" />}
       </div>
       <div class="view-terminal">
         {stdout && <LongText text={printed(stdout)} mono path="terminal/stdout" label="stdout" />}
@@ -50,6 +49,7 @@ export function Terminal({ run, previous }: { run: Run; previous: Run | null }) 
         {stderr && <LongText text={printed(stderr)} mono bad path="terminal/stderr" label="stderr" />}
         {!stdout && !stderr && <p class="view-muted">nothing was printed</p>}
       </div>
+      {changed && <Changed was="" />}
     </section>
   );
 }
