@@ -366,3 +366,17 @@ def test_reload_and_workers_exclude_each_other(tmp_path: Path) -> None:
     code, words = refused("echo.py", "--reload", "--workers", "2", cwd=tmp_path)
     assert code == 2
     assert "--workers" in words
+
+
+def test_a_page_is_served_and_announced(echo: Path) -> None:
+    command = [*SERVE, "--port", "0", "--web", "echo.py"]
+    with subprocess.Popen(command, cwd=echo, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        found = re.search(r" with a page at (http://\S+/web/)$", said)
+        try:
+            assert found, said
+            with urllib.request.urlopen(f"{found[1]}config.json", timeout=30) as answer:
+                assert json.load(answer)["mode"] == "simulation"
+        finally:
+            process.send_signal(signal.SIGTERM)

@@ -69,6 +69,9 @@ class HTTPEnvServer:
         variables: the environment variables that say what the arguments leave open; those of this
             process by default, and `{}` for a server that they do not concern.
 
+    Attributes:
+        has_page: whether the web page was asked for where its routes were registered.
+
     Raises:
         ConfigurationError: something does not fit; the text says what to do.
         ConcurrencyConfigurationError: more sessions than the environment allows.
@@ -124,6 +127,7 @@ class HTTPEnvServer:
             concurrency_config.max_concurrent_envs if concurrency_config else max_concurrent_envs
         )
         check_capacity(self.spec, asked)
+        self.has_page = False
         self._episodes = HttpEpisodes(self.sessions)
         self._tools = McpEndpoint(
             self.sessions, env_name or self.spec.name, alone=self._settings.workers == 1
@@ -190,6 +194,7 @@ class HTTPEnvServer:
         served = Served(
             self.spec, self.sessions, card, authority, self._episodes.calls, alone, self.env_name
         )
+        self.has_page = web is not None
         app.add_middleware(
             Guard,
             allowed_origins=self._settings.allowed_origins,

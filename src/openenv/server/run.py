@@ -135,7 +135,9 @@ def greeting(app: Any, listening: socket.socket, addition: str = "") -> str:
     shown = f"[{host}]" if ":" in host else host
     agents = getattr(openenv, "mode", None) is ServerMode.PRODUCTION
     only = " in production: tools alone" if agents else ""
-    line = f"openenv: serving {name} on http://{shown}:{port}{addition}{only}\n"
+    has_page = getattr(openenv, "has_page", False)
+    page = f" with a page at http://{shown}:{port}/web/" if has_page else ""
+    line = f"openenv: serving {name} on http://{shown}:{port}{addition}{only}{page}\n"
     if not is_loopback(host) and getattr(openenv, "authority", Authority()).token is None:
         line += (
             "openenv: warning: whoever reaches this address can run episodes; set OPENENV_TOKEN to "
