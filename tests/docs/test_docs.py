@@ -74,7 +74,7 @@ def test_the_settings_are_those_of_the_code() -> None:
     told = {row[1]: row[0] for row in ROW.finditer(page)}
     documented = {row[1]: row[0] for row in ROW.finditer(settings.__doc__ or "")}
     code = Path(settings.__file__).read_text()
-    read = set(re.findall(r"\"((?:OPENENV_|MAX_|ENABLE_)[A-Z_]+)\"", code))
+    read = set(re.findall(r"\"((?:OPENENV_|MAX_|ENABLE_|ENV_|SPACE_)[A-Z_]+)\"", code))
     assert told == documented
     assert set(documented) == read
 

@@ -71,7 +71,7 @@ def prepared_action(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tokens(text: str) -> Any:
-    return from_json(f"[{text.strip().removeprefix('[').removesuffix(']')}]")
+    return from_json(text if text.lstrip().startswith("[") else f"[{text}]")
 
 
 _READINGS: dict[str, Callable[[str], Any]] = {

@@ -85,6 +85,7 @@ class Session:
             environment.__dict__["_session_state"] = self._state
         environment.__dict__["_mode"] = mode.value
         environment.__dict__["_tool_timeout"] = tool_timeout  # of its own agent's calls, too
+        self._of_message = _of_message(environment, spec)
         self.tooling = Tooling(environment, self._traits, self._step_of(environment), mode)
 
     def serve(self, request: Request) -> Reply | Coroutine[Any, Any, Reply]:
@@ -216,6 +217,8 @@ class Session:
 
     def _parse_action(self, data: Json) -> Any:
         try:
+            if self._of_message is not None and data.keys() == {"message"}:
+                return self._of_message(data["message"])
             return self._spec.parse_action(data)
         except ValidationError as error:
             raise invalid(error, f"action for {self._spec.name}") from None
@@ -294,6 +297,13 @@ class Session:
             f"got {type(returned).__name__}{advice}",
             operation=name,
         )
+
+
+def _of_message(environment: AnyEnvironment, spec: EnvSpec) -> Callable[[Any], Any] | None:
+    """What makes an action of a message, where the environment does and no action says it so."""
+    if "message" in getattr(spec.action, "model_fields", {}):
+        return None
+    return getattr(environment, "message_to_action", None)
 
 
 def _traits(environment: AnyEnvironment, spec: EnvSpec) -> Traits:

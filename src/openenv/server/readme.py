@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, metadata, packages_distributions
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any
 
@@ -96,11 +96,11 @@ def _beside_manifest(made: type[Any] | None) -> Iterator[Path]:
 
 
 def _of_distribution(made: type[Any] | None) -> str | None:
-    """The long description of what was installed, which is its README."""
+    """The long description of the distribution that is called as the package: its README."""
     package = "" if made is None else made.__module__.partition(".")[0]
     if package in ("", "openenv", "__main__"):
         return None
-    for name in packages_distributions().get(package, ()):
+    for name in (package, f"openenv-{package}"):
         with suppress(PackageNotFoundError):
             text = metadata(name).json.get("description")
             if isinstance(text, str) and text.strip():

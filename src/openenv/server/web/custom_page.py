@@ -11,10 +11,10 @@ from openenv.env.spec import EnvSpec
 from openenv.server.asgi import App, Receive, Scope, Send
 from openenv.server.authority import may_control
 from openenv.server.guard import refuse_control
+from openenv.server.web import gradio_theme
 from openenv.server.web.action_fields import action_fields
 from openenv.server.web.chat import is_chat
 from openenv.server.web.gradio_page import get_gradio_display_title
-from openenv.server.web.gradio_theme import OPENENV_GRADIO_CSS, gradio
 from openenv.server.web.manager import WebInterfaceManager
 from openenv.server.web.options import WebOptions
 from openenv.server.web.quick_start import get_quick_start_markdown
@@ -37,11 +37,16 @@ def add_custom_page(
         MissingPackage: Gradio is not installed.
         TypeError: the builder gave no `gradio.Blocks`.
     """
-    gr = gradio()
+    gr = gradio_theme.gradio()
     blocks = _built(gr, manager, spec, options)
-    theme = __import__(gradio.__module__, fromlist=["OPENENV_GRADIO_THEME"]).OPENENV_GRADIO_THEME
     gr.mount_gradio_app(
-        app, blocks, PATH, ssr_mode=False, mcp_server=False, theme=theme, css=OPENENV_GRADIO_CSS
+        app,
+        blocks,
+        PATH,
+        ssr_mode=False,
+        mcp_server=False,
+        theme=gradio_theme.OPENENV_GRADIO_THEME,
+        css=gradio_theme.OPENENV_GRADIO_CSS,
     )
     mounted = next(route for route in app.routes if getattr(route, "path", None) == PATH)
     assert isinstance(mounted, Mount)

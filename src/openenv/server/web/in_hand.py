@@ -96,6 +96,11 @@ class InHand:
         self._calls = BlockingCalls()
 
     @property
+    def is_built(self) -> bool:
+        """Whether somebody has needed it."""
+        return self._session is not None
+
+    @property
     def session(self) -> Session:
         """Its session; building it blocks.
 

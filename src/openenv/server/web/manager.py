@@ -134,8 +134,12 @@ class WebInterfaceManager:
         return await self._at_home(self.episode.step(prepared_action(action_data)))
 
     def get_state(self) -> Json:
-        """The environment's state now; after the last reset or step where it lives elsewhere."""
-        if self._in_hand is None:
+        """The environment's state now; after the last reset or step where it is not in hand.
+
+        Raises:
+            SessionError: it could not be told.
+        """
+        if self._in_hand is None or not self._in_hand.is_built:
             return self.episode.last_state
         seen = self._in_hand.session.serve(Request("state"))
         if isinstance(seen, Coroutine):

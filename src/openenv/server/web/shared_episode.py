@@ -20,7 +20,7 @@ from openenv.server.calls import told
 from openenv.server.web.viewers import Viewers
 
 MAX_ACTION_LOGS = 1000
-MAX_LOG_BYTES = 8 * 1024 * 1024
+MAX_LOG_BYTES = 1024 * 1024
 """Of all that is in the record, together; the newest is kept whatever its size."""
 
 Ask = Callable[[Request], Awaitable[Reply]]

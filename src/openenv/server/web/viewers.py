@@ -39,7 +39,8 @@ class Viewers:
             return False
         self.sockets.append(socket)
         try:
-            await socket.accept()
+            offered = socket.scope.get("subprotocols")
+            await socket.accept(offered[0] if offered else None)  # browsers want one of them named
         except BaseException:
             self.sockets.remove(socket)
             raise
