@@ -14,6 +14,8 @@
 | `OPENENV_ALLOWED_ORIGINS` | – | other web origins that may call, comma-separated; `*` is any |
 | `OPENENV_WORKERS` | 1 | how many server processes share the port; `serve --workers` sets it |
 | `ENABLE_WEB_INTERFACE` | false | `true` serves the web page at `/web/` |
+| `ENV_README_PATH` | – | the README that a server shows; else the one of its package |
+| `SPACE_HOST` | – | where a server in a Space is reached; the Space sets it |
 | `OPENENV_TOKEN` | – | what a server's callers must show, as `Authorization: Bearer TOKEN` |
 | `OPENENV_CONTROL_TOKEN` | – | what those must show who control episodes; agents need not |
 | `OPENENV_WATCH_TOKEN` | – | what those must show who watch running sessions; unset, nobody may |
@@ -124,6 +126,17 @@ def server_settings(environ: Mapping[str, str] | None = None) -> ServerSettings:
         workers=workers,
         web=_switch(env, "ENABLE_WEB_INTERFACE"),
     )
+
+
+def readme_path() -> str | None:
+    """The README that a server shows, if `ENV_README_PATH` names one."""
+    return os.environ.get("ENV_README_PATH") or None
+
+
+def space_url() -> str | None:
+    """Where this server is reached if it runs in a Space, which says so in `SPACE_HOST`."""
+    host = os.environ.get("SPACE_HOST")
+    return f"https://{host}" if host else None
 
 
 def preset(values: Mapping[str, str | int | None]) -> None:
