@@ -29,7 +29,7 @@ export function Code({ text, language, path = "code", label = "Code" }: {
   const scroll = useScroll<HTMLPreElement>(`scroll:${path}`);
   return (
     <div class="view-block">
-      <pre class="view-code" tabIndex={0} role="region" aria-label={label} {...scroll}>
+      <pre class="view-code" tabIndex={0} role="group" aria-label={label} {...scroll}>
         <code><Pieces text={cut(text, portion.shown)} language={language} /></code>
       </pre>
       <More portion={portion} unit="characters" />

@@ -2,6 +2,7 @@ import { useRef } from "preact/hooks";
 import "./view.css";
 import { Pieces } from "./code";
 import { broken, dedented, type Edit, indented } from "./editing";
+import { LONGEST } from "./highlight";
 
 interface CodeEditorProps {
   value: string;
@@ -25,10 +26,11 @@ export function CodeEditor({ value, onChange, language, label, id, describedBy, 
     event.preventDefault();
     apply(event.currentTarget, edit);
   };
+  const layered = value.length <= LONGEST;
   return (
-    <div class="view-editor">
+    <div class={layered ? "view-editor" : "view-editor view-editor-plain"}>
       <div class="view-editor-sheet">
-        <pre aria-hidden="true"><Pieces text={`${value}\n`} language={language} /></pre>
+        {layered && <pre aria-hidden="true"><Pieces text={`${value}\n`} language={language} /></pre>}
         <textarea
           id={id} aria-label={label} aria-describedby={[describedBy, `${id}-keys`].filter(Boolean).join(" ")}
           aria-invalid={invalid || undefined} disabled={disabled} value={value} rows={1}

@@ -27,11 +27,11 @@ export function Field({ name, observation, previous, schema }: {
   const kind = useMemo(() => kindOf(name, value, observation, schema), [name, value, observation, schema]);
   const changed = useMemo(() => previous !== undefined && !same(was, value), [previous, was, value]);
   return (
-    <section class={NARROW.has(kind.kind) ? "view-field" : "view-field view-wide"} aria-label={name}>
+    <div role="group" class={NARROW.has(kind.kind) ? "view-field" : "view-field view-wide"} aria-label={name}>
       <div class="view-name" title={schema?.description}>{name}</div>
       <div class="view-value"><ByKind kind={kind} name={name} was={was} /></div>
       {changed && <Changed was={was} />}
-    </section>
+    </div>
   );
 }
 

@@ -15,7 +15,8 @@ export interface Piece {
   content: string | Piece[];
 }
 
-const LONGEST = 50_000;
+/** The longest code that is coloured, in characters. */
+export const LONGEST = 50_000;
 
 /** The pieces of a code; all of it in one where the language is not known, or the code too long to colour. */
 export function pieces(text: string, language: string): Piece[] {

@@ -101,11 +101,11 @@ function Metadata({ metadata }: { metadata: JsonObject }) {
   return (
     <>
       {failure !== undefined && (
-        <section aria-label="why there is no reward">
+        <div role="group" aria-label="why there is no reward">
           <FailureView failure={isObject(failure) ? failureIn(failure) : { title: "", message: String(failure), rest: {} }} path="metadata/reward_error" />
-        </section>
+        </div>
       )}
-      {isObject(rubric) && <section aria-label="scores"><RubricTree name="rubric" node={rubric} path="metadata/rubric" /></section>}
+      {isObject(rubric) && <div role="group" aria-label="scores"><RubricTree name="rubric" node={rubric} path="metadata/rubric" /></div>}
       {Object.keys(rest).length > 0 && (
         <details open={open === 1} onToggle={(event) => setOpen(event.currentTarget.open ? 1 : 0)}>
           <summary>metadata <span class="view-muted">{`{${Object.keys(rest).length}}`}</span></summary>

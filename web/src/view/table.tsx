@@ -16,7 +16,7 @@ export function Table({ columns, rows, path, label }: {
   const portion = usePortion(path, ROWS, rows.length);
   return (
     <div class="view-block">
-      <div class="view-scroll" tabIndex={0} role="region" aria-label={label}>
+      <div class="view-scroll" tabIndex={0} role="group" aria-label={label}>
         <table class="view-table">
           <thead>
             <tr>{columns.map((column) => <th key={column} scope="col">{column}</th>)}</tr>
@@ -36,7 +36,7 @@ export function Table({ columns, rows, path, label }: {
 /** A matrix as a board; a cell that was otherwise in `previous` has a frame. */
 export function Grid({ rows, previous, label }: { rows: Json[][]; previous: Json | undefined; label: string }) {
   return (
-    <div class="view-scroll" tabIndex={0} role="region" aria-label={label}>
+    <div class="view-scroll" tabIndex={0} role="group" aria-label={label}>
       <table class="view-grid">
         <tbody>
           {rows.map((row, y) => (

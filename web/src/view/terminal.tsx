@@ -39,7 +39,7 @@ export function Terminal({ run, previous }: { run: Run; previous: Run | null }) 
   const { stdout, stderr, exitCode } = run;
   const changed = previous !== null && (previous.stdout !== stdout || previous.stderr !== stderr || previous.exitCode !== exitCode);
   return (
-    <section class="view-field view-wide" aria-label="output of the program">
+    <div role="group" class="view-field view-wide" aria-label="output of the program">
       <div class="view-name">
         output {exitCode !== null && <Badge text={`exit code ${exitCode}`} tone={exitCode === 0 ? "ok" : "bad"} />}
       </div>
@@ -50,6 +50,6 @@ export function Terminal({ run, previous }: { run: Run; previous: Run | null }) 
         {!stdout && !stderr && <p class="view-muted">nothing was printed</p>}
       </div>
       {changed && <Changed was="" />}
-    </section>
+    </div>
   );
 }

@@ -17,7 +17,7 @@ export function LongText({ text, path, label, mono = false, bad = false }: {
   const looks = `view-text${mono ? " view-mono" : ""}${bad ? " view-bad" : ""}`;
   return (
     <div class="view-block">
-      <pre class={looks} tabIndex={0} role="region" aria-label={label} {...scroll}>{cut(text, portion.shown)}</pre>
+      <pre class={looks} tabIndex={0} role="group" aria-label={label} {...scroll}>{cut(text, portion.shown)}</pre>
       <More portion={portion} unit="characters" />
     </div>
   );
