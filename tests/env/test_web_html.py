@@ -79,7 +79,9 @@ def test_a_page_can_be_sent_whatever_the_text() -> None:
 def test_long_texts_are_cut() -> None:
     shown = Markup(text("x" * (MOST_TEXT + 5))).words
     assert shown == "x" * MOST_TEXT + "… and 5 more characters"
-    assert Markup(code("\n" * 10_000, "Code")).tags.count("span") <= 500
+    listing = Markup(code("\n" * 10_000, "Code"))
+    assert (listing.tags.count("span"), listing.words) == (500, "Code … and 9501 more lines")
+    assert len(notice("x" * 10**6)) < 2 * MOST_TEXT
 
 
 def test_the_wrong_line_is_marked() -> None:

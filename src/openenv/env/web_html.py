@@ -101,9 +101,9 @@ def facts(known: Mapping[str, Part]) -> Html:
     return tag("dl", *rows, class_="facts")
 
 
-def notice(text: str | None, kind: Kind = "") -> Html:
-    """A line that stands out, such as how a game ended; nothing if there is no text."""
-    return tag("p", text, class_=f"notice {kind}".strip()) if text else Html()
+def notice(line: str | None, kind: Kind = "") -> Html:
+    """A line that stands out, such as how a game ended; nothing if it is empty."""
+    return tag("p", shortened(line), class_=f"notice {kind}".strip()) if line else Html()
 
 
 def refusal(observation: Mapping[str, Any]) -> Html:
@@ -113,7 +113,7 @@ def refusal(observation: Mapping[str, Any]) -> Html:
         observation: its `text` may begin with a line `Refused: …`.
     """
     first = str(observation.get("text", "")).partition("\n")[0]
-    return notice(shortened(first) if first.startswith("Refused:") else None, "bad")
+    return notice(first if first.startswith("Refused:") else None, "bad")
 
 
 def text(content: str, title: str | None = None, *, prose: bool = False) -> Html:
@@ -136,13 +136,15 @@ def code(content: str, title: str, marked: Collection[int] = ()) -> Html:
         title: what is written above it.
         marked: the numbers of lines that are marked as wrong, from 1.
     """
-    lines = shortened(content).split("\n")[:MOST_CODE_LINES]
+    lines = shortened(content).split("\n")
     listing = [
         tag("span", tag("mark", line) if number in marked else line)
-        for number, line in enumerate(lines, 1)
+        for number, line in enumerate(lines[:MOST_CODE_LINES], 1)
     ]
-    drawn = tag("pre", *listing, class_="text code")
-    return tag("section", tag("h2", title), _scrolled(drawn, title))
+    drawn = _scrolled(tag("pre", *listing, class_="text code"), title)
+    more = len(lines) - MOST_CODE_LINES
+    rest = tag("p", f"… and {more} more lines") if more > 0 else None
+    return tag("section", tag("h2", title), drawn, rest)
 
 
 def said(who: str, words: str, *, mine: bool = False) -> Html:
@@ -188,17 +190,16 @@ def _scrolled(wide: Html, title: str) -> Html:
 # --- pictures -----------------------------------------------------------------------------------
 
 
-def image(content: bytes | str, label: str, mime: str = "image/png", **attributes: Part) -> Html:
+def image(content: bytes | str, label: str, mime: str = "image/png") -> Html:
     """A picture.
 
     Args:
         content: the file, as bytes or in base64.
         label: what is to be seen in it.
         mime: the kind of the file.
-        **attributes: others of the `img`, such as `width`.
     """
     encoded = b64encode(content).decode() if isinstance(content, bytes) else content
-    drawn = tag("img", src=f"data:{mime};base64,{encoded}", alt=label, **attributes)
+    drawn = tag("img", src=f"data:{mime};base64,{encoded}", alt=label)
     return tag("div", drawn, class_="picture")
 
 
