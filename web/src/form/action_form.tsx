@@ -5,6 +5,7 @@ import { initialValue } from "../schema/initial";
 import { isObject } from "../schema/path";
 import type { Fault, Json, JsonObject, Schema } from "../types";
 import { SchemaForm } from "./fields";
+import { Hint } from "./frame";
 import { JsonEditor } from "./json_editor";
 import { Problems } from "./problems";
 import { useRecall } from "./recall";
@@ -128,7 +129,7 @@ export function beginning(schema: Schema): JsonObject {
 function Summary({ schema }: { schema: Schema }) {
   const field = fieldOf(schema, schema);
   const words = documented(field.hint).summary;
-  return words && field.kind === "object" ? <p class="form-hint">{words}</p> : null;
+  return words && field.kind === "object" ? <Hint text={words} /> : null;
 }
 
 interface RawJsonProps {

@@ -21,39 +21,55 @@ export function ChoiceInput(props: FieldProps<FieldOf<"choice">>) {
 }
 
 function choicesOf({ field, value, required }: FieldProps<FieldOf<"choice">>): Choice[] {
-  const options = field.options.map((option): Choice => ({ words: wordsOf(option), value: option }));
-  // To leave it out and to send null are the same where null is the default.
-  const all = required || field.fallback !== null ? options : options.filter((option) => option.value !== null);
-  const chosen = value === undefined || all.some((choice) => same(choice.value, value));
-  const odd = chosen ? [] : [{ words: wordsOf(value), value }];
-  return [...(required ? [] : [{ words: absentWords(field), value: undefined }]), ...all, ...odd];
+  const { fallback } = field;
+  const choices = field.options.map((option): Choice => {
+    const isDefault = !required && same(option, fallback);
+    return { words: isDefault ? absentWords(option) : wordsOf(option), value: isDefault ? undefined : option };
+  });
+  if (!required && !choices.some((choice) => choice.value === undefined)) {
+    choices.unshift({ words: absentWords(fallback), value: undefined });
+  }
+  const known = choices.some((choice) => isChosen(choice, value, fallback));
+  return known || value === undefined ? choices : [...choices, { words: wordsOf(value), value }];
+}
+
+/** To leave a field out and to send its default are the same choice. */
+function isChosen(choice: Choice, value: Json | undefined, fallback: Json | undefined): boolean {
+  return same(choice.value, value) || (choice.value === undefined && same(value, fallback));
 }
 
 function wordsOf(value: Json): string {
   return typeof value === "string" && value !== "" ? value : JSON.stringify(value);
 }
 
-function absentWords({ fallback }: FieldOf<"choice">): string {
+function absentWords(fallback: Json | undefined): string {
   return fallback === undefined || fallback === null ? "not set" : `${wordsOf(fallback)} (default)`;
 }
 
 type ChoicesProps = FieldProps<FieldOf<"choice">> & { choices: Choice[] };
 
 function Radios(props: ChoicesProps) {
-  const { pointer, value, choices } = props;
+  const { field, pointer, value, choices } = props;
   const { edit } = useScope();
   const { id, "aria-describedby": described, "aria-invalid": invalid, "aria-required": required } = useControl(props);
   return (
     <Frame {...props} labelled={false}>
-      <div class="form-radios" role="radiogroup" aria-labelledby={`${id}-label`} aria-describedby={described} aria-required={required}>
+      <div
+        class="form-radios"
+        role="radiogroup"
+        aria-labelledby={`${id}-label`}
+        aria-describedby={described}
+        aria-invalid={invalid}
+        aria-required={required}
+      >
         {choices.map((choice, index) => (
           <label key={index} class="form-radio">
             <input
               id={index === 0 ? id : undefined}
               type="radio"
               name={id}
-              aria-invalid={invalid}
-              checked={same(choice.value, value)}
+              data-fault={index === 0 ? invalid : undefined}
+              checked={isChosen(choice, value, field.fallback)}
               onChange={() => edit(pointer, choice.value)}
             />
             <span>{choice.words}</span>
@@ -65,9 +81,9 @@ function Radios(props: ChoicesProps) {
 }
 
 function Select(props: ChoicesProps) {
-  const { pointer, value, choices } = props;
+  const { field, pointer, value, choices } = props;
   const { edit } = useScope();
-  const chosen = choices.findIndex((choice) => same(choice.value, value));
+  const chosen = choices.findIndex((choice) => isChosen(choice, value, field.fallback));
   return (
     <Frame {...props}>
       <select

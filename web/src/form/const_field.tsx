@@ -14,7 +14,14 @@ export function ConstField(props: FieldProps<FieldOf<"const">>) {
   }
   return (
     <Frame {...props}>
-      <button {...control} type="button" class="form-small" onClick={() => edit(pointer, field.value)}>
+      <button
+        id={control.id}
+        aria-describedby={control["aria-describedby"]}
+        data-fault={control["aria-invalid"]}
+        type="button"
+        class="form-small"
+        onClick={() => edit(pointer, field.value)}
+      >
         Set to {shown(field.value)}
       </button>
     </Frame>

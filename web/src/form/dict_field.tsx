@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FieldOf } from "../schema/field";
 import { initialIn } from "../schema/initial";
 import { inside, isObject } from "../schema/path";
@@ -90,7 +90,7 @@ function KeyInput({ pointer, object, name, fresh }: Omit<RowProps, "values">) {
   const input = useRef<HTMLInputElement>(null);
   const place = inside(pointer, name);
   const twice = typed !== null && typed !== name && Object.hasOwn(object, typed);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!fresh) return;
     input.current?.focus();
     input.current?.select();

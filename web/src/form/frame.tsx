@@ -73,9 +73,37 @@ function Below({ id, pointer, hint }: { id: string; pointer: string; hint: strin
   const fault = useFault(pointer);
   return (
     <>
-      {fault && <p class="form-fault" id={`${id}-fault`}>{fault}</p>}
-      {hint && <p class="form-hint" id={`${id}-hint`}>{hint}</p>}
+      {fault !== undefined && <p class="form-fault" id={`${id}-fault`}>{fault}</p>}
+      {hint !== "" && <Hint id={`${id}-hint`} text={hint} />}
     </>
+  );
+}
+
+/** A description; what it has in backticks is code. */
+export function Hint({ id, text }: { id?: string; text: string }) {
+  const parts = text.split("`");
+  // An odd backtick is just that.
+  if (parts.length % 2 === 0) return <p class="form-hint" id={id}>{text}</p>;
+  return (
+    <p class="form-hint" id={id}>
+      {parts.map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
+    </p>
+  );
+}
+
+/** A field of several parts that is left out, in one line; `children` are the buttons that change that. */
+export function Absent(props: FieldProps & { children: ComponentChildren }) {
+  const { field, pointer, required, label, bare, children } = props;
+  const { id, "aria-describedby": described, "aria-invalid": invalid } = useControl(props);
+  return (
+    <div class="form-field" id={id} role="group" aria-labelledby={`${id}-label`} aria-describedby={described} tabIndex={-1} data-fault={invalid}>
+      <div class="form-tools">
+        <span class={bare ? "form-hidden" : "form-legend"} id={`${id}-label`}><LabelWords label={label} required={required} /></span>
+        {children}
+        <Limits id={id} field={field} />
+      </div>
+      <Below id={id} pointer={pointer} hint={field.hint} />
+    </div>
   );
 }
 
@@ -87,7 +115,7 @@ export function Group(props: FieldProps & { actions?: ComponentChildren; childre
   return (
     <fieldset class={bare ? "form-group form-bare" : "form-group"} {...attributes} tabIndex={-1} data-fault={invalid}>
       <legend class={bare ? "form-hidden" : "form-legend"}><LabelWords label={label} required={required} /></legend>
-      {(actions || limitsOf(field)) && (
+      {(actions || limitsOf(field) !== "") && (
         <div class="form-tools"><Limits id={control.id} field={field} />{actions}</div>
       )}
       <Below id={control.id} pointer={pointer} hint={field.hint} />

@@ -3,7 +3,7 @@ import { placeholderOf } from "../schema/limits";
 import { isExact } from "../schema/json_text";
 import type { Json } from "../types";
 import { CodeEditor } from "../view/code_editor";
-import { Frame, useControl, type FieldProps } from "./frame";
+import { Frame, Hint, useControl, type FieldProps } from "./frame";
 import { NullButton } from "./leaving_out";
 import { useScope } from "./scope";
 import { useTyped } from "./typed";
@@ -37,7 +37,7 @@ export function StringInput(props: FieldProps<FieldOf<"string">>) {
           class="form-input"
           type={date ? "date" : "text"}
           inputMode={KEYBOARDS[field.format] ?? "text"}
-          placeholder={value === null ? "null" : placeholderOf(field, required)}
+          placeholder={placeholderOf(field, required, value)}
           value={text}
           onInput={(event) => edit(pointer, textOr(event.currentTarget.value, required))}
         />
@@ -61,7 +61,7 @@ export function TextInput(props: FieldProps<FieldOf<"text">>) {
           {...useControl(props)}
           class="form-input"
           rows={Math.min(MOST_ROWS, Math.max(2, text.split("\n").length))}
-          placeholder={value === null ? "null" : placeholderOf(field, required)}
+          placeholder={placeholderOf(field, required, value)}
           value={text}
           onInput={(event) => edit(pointer, textOr(event.currentTarget.value, required))}
         />
@@ -124,7 +124,7 @@ export function NumberInput(props: FieldProps<FieldOf<"number">>) {
           class="form-input form-number"
           type="text"
           inputMode={field.min !== undefined && field.min >= 0 ? (field.integer ? "numeric" : "decimal") : "text"}
-          placeholder={value === null ? "null" : placeholderOf(field, required)}
+          placeholder={placeholderOf(field, required, value)}
           value={text}
           onInput={(event) => enter(event.currentTarget.value)}
         />
@@ -168,7 +168,7 @@ export function BooleanInput(props: FieldProps<FieldOf<"boolean">>) {
         </span>
         {!required && value === undefined && <span class="form-limits">default</span>}
       </label>
-      {field.hint && !props.bare && <p class="form-hint" id={`${control.id}-hint`}>{field.hint}</p>}
+      {field.hint !== "" && !props.bare && <Hint id={`${control.id}-hint`} text={field.hint} />}
     </Frame>
   );
 }

@@ -15,6 +15,8 @@ interface Props {
   onEmpty?: (() => void) | undefined;
   /** Why the text is no JSON, null once it is. */
   onError?: (error: string | null) => void;
+  /** Whether what is wrong with the text is said elsewhere. */
+  quiet?: boolean;
   /** Whether nothing but an object will do. */
   object?: boolean;
   describedBy?: string | undefined;
@@ -23,7 +25,7 @@ interface Props {
 
 /** JSON as text. Only what reads as JSON is passed on; of anything else it says where it stops being JSON. */
 export function JsonEditor(props: Props) {
-  const { value, onChange, label, id, onEmpty, onError, object = false, describedBy, invalid } = props;
+  const { value, onChange, label, id, onEmpty, onError, object = false, quiet = false, describedBy, invalid } = props;
   const own = useId();
   const [text, type] = useTyped(value, (next) => (next === undefined ? "" : JSON.stringify(next, null, 2)));
   const { error } = read(text, onEmpty !== undefined || value === undefined, object);
@@ -48,7 +50,7 @@ export function JsonEditor(props: Props) {
         describedBy={[describedBy, error && errorId].filter(Boolean).join(" ") || undefined}
         invalid={invalid || error !== null}
       />
-      <p id={errorId} class="form-fault" role="status">{error}</p>
+      <p id={errorId} class="form-fault" role="status">{quiet ? null : error}</p>
     </div>
   );
 }

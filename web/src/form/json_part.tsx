@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Frame, useControl, type FieldProps } from "./frame";
 import { JsonEditor } from "./json_editor";
-import { useScope } from "./scope";
+import { useFault, useScope } from "./scope";
 
 /** A part that is typed as JSON. */
 export function JsonPart(props: FieldProps) {
@@ -23,6 +23,7 @@ export function JsonPart(props: FieldProps) {
         onChange={(next) => edit(pointer, next)}
         onEmpty={required ? undefined : () => edit(pointer, undefined)}
         onError={setError}
+        quiet={useFault(pointer) === error}
         describedBy={control["aria-describedby"]}
         invalid={control["aria-invalid"] === true}
       />

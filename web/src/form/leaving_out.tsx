@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Field } from "../schema/field";
 import { begun } from "../schema/initial";
 import { shown } from "../schema/words";
-import { Group, type FieldProps } from "./frame";
+import { Absent, type FieldProps } from "./frame";
 import { useScope } from "./scope";
 
 /** Whether null says something else than leaving the field out does. */
@@ -47,20 +47,13 @@ export function MayBeLeftOut(props: FieldProps & { children: (remove: ComponentC
     );
   }
   return (
-    <Group
-      {...props}
-      actions={
-        <>
-          <span class="form-limits">{absentWords(props)}</span>
-          <button type="button" class="form-small" aria-label={`Set ${label}`} onClick={() => edit(pointer, begun(root, field))}>
-            Set
-          </button>
-          <NullButton {...props} />
-        </>
-      }
-    >
-      {null}
-    </Group>
+    <Absent {...props}>
+      <span class="form-limits">{absentWords(props)}</span>
+      <button type="button" class="form-small" aria-label={`Set ${label}`} onClick={() => edit(pointer, begun(root, field))}>
+        Set
+      </button>
+      <NullButton {...props} />
+    </Absent>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from "preact/hooks";
-import type { Fault, JsonObject, Tool } from "../types";
+import type { Fault, JsonObject, Schema, Tool } from "../types";
 import { ActionForm } from "./action_form";
 
 interface Props {
@@ -10,37 +10,52 @@ interface Props {
 }
 
 const SEARCHED = 6;
+const MOST_CALLS = 100;
 const NO_FAULTS: Fault[] = [];
 
 /** The environment's tools, and the form of the chosen one. */
 export function ToolPalette({ tools, busy, faults, onCall }: Props) {
   const [name, setName] = useState(tools[0]?.name);
-  const typed = useRef(new Map<string, JsonObject>());
-  const calls = useRef<{ tool: string; args: JsonObject }[]>([]);
+  const typed = useRef(new Map<string, JsonObject>()).current;
+  const calls = useRef<Call[]>([]);
   const tool = tools.find((each) => each.name === name) ?? tools[0];
   if (!tool) return <p class="form-hint">The environment has no tools.</p>;
   const call = (args: JsonObject) => {
-    calls.current = [{ tool: tool.name, args }, ...calls.current].slice(0, 100);
+    calls.current = [{ tool: tool.name, args }, ...calls.current].slice(0, MOST_CALLS);
     onCall(tool, args);
   };
-  const recall = (offset: number) => calls.current.filter((made) => made.tool === tool.name)[offset - 1]?.args;
+  const earlier = (offset: number) => calls.current.filter((made) => made.tool === tool.name)[offset - 1]?.args;
   return (
     <div class="form-palette">
       <ToolList tools={tools} chosen={tool} onChoose={setName} />
       <h3 class="form-tool-name">{tool.name}</h3>
       <ActionForm
         key={tool.name}
-        schema={tool.schema}
-        initial={typed.current.get(tool.name)}
+        schema={argumentsOf(tool)}
+        initial={typed.get(tool.name)}
         busy={busy}
         faults={calls.current[0]?.tool === tool.name ? faults : NO_FAULTS}
         onSubmit={call}
-        onChange={(value) => typed.current.set(tool.name, value)}
-        recall={recall}
+        onChange={(value) => void typed.set(tool.name, value)}
+        recall={earlier}
         submitLabel={`Call ${tool.name}`}
       />
     </div>
   );
+}
+
+interface Call {
+  tool: string;
+  args: JsonObject;
+}
+
+const described = new WeakMap<Tool, Schema>();
+
+/** A tool's schema; what the tool says of its arguments are their hints. */
+function argumentsOf(tool: Tool): Schema {
+  const known = described.get(tool) ?? { ...tool.schema, type: "object", description: tool.description };
+  described.set(tool, known);
+  return known;
 }
 
 interface ListProps {

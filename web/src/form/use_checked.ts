@@ -57,7 +57,7 @@ export function stillWrong(faults: Fault[], from: Json, to: Json): Fault[] {
 
 function focusFirst(form: HTMLElement | null): void {
   const first = form?.querySelector<HTMLElement>(
-    "input[aria-invalid], textarea[aria-invalid], select[aria-invalid], button[aria-invalid], [data-fault]",
+    "input[aria-invalid], textarea[aria-invalid], select[aria-invalid], [data-fault]",
   );
   first?.focus();
 }

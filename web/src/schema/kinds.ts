@@ -127,7 +127,7 @@ function mapping(_root: Schema, { schema }: Place): Kind | null {
   const properties = Object.entries(asSchema(schema.properties));
   if (schema.type !== "object" && properties.length === 0) return null;
   const extra = schema.additionalProperties;
-  if (properties.length === 0 && extra !== false) return { kind: "dict", values: asSchema(extra) };
+  if (properties.length === 0 && (extra ?? !schema.properties) !== false) return { kind: "dict", values: asSchema(extra) };
   const hints = documented(typeof schema.description === "string" ? schema.description : "").fields;
   const required = Array.isArray(schema.required) ? schema.required : [];
   return {
@@ -147,11 +147,9 @@ const WIDEST_SLIDER = 1000;
 
 function numberKind(schema: Schema): NumberKind {
   const integer = schema.type === "integer";
-  const by = integer ? 1 : 0;
-  const min = finite(schema.minimum) ?? above(schema.exclusiveMinimum, by);
-  const max = finite(schema.maximum) ?? above(schema.exclusiveMaximum, -by);
-  const closed = integer || (finite(schema.exclusiveMinimum) ?? finite(schema.exclusiveMaximum)) === undefined;
-  const slider = closed && min !== undefined && max !== undefined && max > min && max - min <= WIDEST_SLIDER;
+  const min = finite(schema.minimum) ?? (integer ? next(schema.exclusiveMinimum, 1) : undefined);
+  const max = finite(schema.maximum) ?? (integer ? next(schema.exclusiveMaximum, -1) : undefined);
+  const slider = min !== undefined && max !== undefined && max > min && max - min <= WIDEST_SLIDER;
   return { kind: "number", integer, exact: false, min, max, step: finite(schema.multipleOf), slider };
 }
 
@@ -159,9 +157,9 @@ function finite(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-function above(value: unknown, by: number): number | undefined {
-  const bound = finite(value);
-  return bound === undefined ? undefined : bound + by;
+function next(bound: unknown, by: number): number | undefined {
+  const whole = finite(bound);
+  return whole === undefined ? undefined : whole + by;
 }
 
 function boolean(_root: Schema, { schema }: Place): Kind | null {
