@@ -70,7 +70,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
-        if not self._may_call(headers, scope.get("server")):
+        if not (self._is_public(scope) or self._may_call(headers, scope.get("server"))):
             return await _refuse_origin(scope, receive, send, headers["origin"])
         shown = headers.get("authorization") or _in_subprotocol(scope)
         scope[STANDING] = self._authority.standing(shown)
@@ -81,6 +81,10 @@ class Guard:
         if scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH"):
             return await self._with_body(scope, receive, send, headers)
         return await self._app(scope, receive, send)
+
+    def _is_public(self, scope: Scope) -> bool:
+        """Whether a file of the page is asked for: its frame, which has no origin, needs some."""
+        return self._page is not None and self._page.has_file(scope)
 
     def _is_for(self, scope: Scope, shown: str) -> bool:
         """Whether a connection is for those who show this; to watch is a matter of its own."""

@@ -77,14 +77,23 @@ def test_the_page_is_there_before_any_token_is_shown() -> None:
 
 def test_pages_of_others_get_nowhere() -> None:
     with serving(World, web=True, watch_token="w") as served:
-        for path in ("/web/config.json", "/web/", "/schema"):
-            assert served.http("GET", path, headers={"Origin": FOREIGN}).status == 403
-            assert served.http("GET", path, headers={"Origin": "null"}).status == 403
+        for origin in (FOREIGN, "null"):
+            for path in ("/", "/schema", "/web/nothing", "/web/metadata"):
+                assert served.http("GET", path, headers={"Origin": origin}).status == 403
+            assert served.http("POST", "/web/frame.js", {}, {"Origin": origin}).status == 403
         for path in ("/ws", "/web/watch"):
             assert status(served, path, V2, bearer("w"), origin=FOREIGN) == 403
         own = f"http://127.0.0.1:{served.port}"
         assert status(served, "/ws", V2, origin=own) == 101
         assert status(served, "/ws", V2, origin="http://127.0.0.1:1") == 403
+
+
+def test_the_pages_frame_which_has_no_origin_gets_its_script() -> None:
+    with serving(World, web=True, token="word") as served:
+        answer = served.http("GET", "/web/frame.js", headers={"Origin": "null"})
+        assert answer.status == 200
+        assert "cross-origin-resource-policy" not in answer.headers
+        assert "access-control-allow-origin" not in answer.headers
 
 
 @pytest.fixture(scope="module")

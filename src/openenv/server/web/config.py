@@ -8,7 +8,7 @@ from typing import Any
 
 from openenv._version import __version__
 from openenv.env.spec import EnvSpec, class_made_by
-from openenv.server.info import json_schema
+from openenv.server.web.chat import is_chat
 from openenv.server.web.names import import_names
 from openenv.server.web.options import Served, WebOptions
 from openenv.server.web.resets import reset_schema
@@ -29,7 +29,8 @@ class Configuration:
 
     async def read(self) -> Mapping[str, Any]:
         """What `config.json` holds."""
-        self._told = self._told or await asyncio.to_thread(self._read)
+        if self._told is None:
+            self._told = await asyncio.to_thread(self._read)
         return self._told
 
     def _read(self) -> dict[str, Any]:
@@ -45,20 +46,13 @@ class Configuration:
             "reset": reset_schema(made),
             "python": import_names(spec, made),
             "tools": spec.traits.has_tools,
-            "chat": hasattr(made, "message_to_action") or _is_chat(spec),
+            "chat": is_chat(spec),
         }
 
 
 def _made(spec: EnvSpec) -> type[Any] | None:
     """The environment's class, without building one."""
     return type(spec.make()) if spec.shared else class_made_by(spec.make)
-
-
-def _is_chat(spec: EnvSpec) -> bool:
-    """Whether an action is a message, and an observation tells the messages so far."""
-    said = json_schema(spec.action).get("required")
-    told = json_schema(spec.reset_observation or spec.observation).get("properties", {})
-    return said == ["message"] and told.get("messages", {}).get("type") == "array"
 
 
 def _custom(options: WebOptions) -> dict[str, Any] | None:

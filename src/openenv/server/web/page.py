@@ -38,10 +38,12 @@ class Page:
         self._allowed = tuple(allowed_origins)
 
     def has(self, scope: Scope) -> bool:
-        """Whether a request is for it."""
-        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
-            return False
-        return (at := place(scope)) in ("/", "/web") or _name(at) is not None
+        """Whether a request is for it, or leads to it."""
+        return self.has_file(scope) or (_is_read(scope) and place(scope) in ("/", "/web"))
+
+    def has_file(self, scope: Scope) -> bool:
+        """Whether a request is for one of its files."""
+        return _is_read(scope) and _name(place(scope)) is not None
 
     def before(self, otherwise: App) -> App:
         """An application that answers with the page, and otherwise as another."""
@@ -67,6 +69,10 @@ class Page:
 
     async def _told(self) -> Asset:
         return Asset.of(json.dumps(await self._configure()).encode(), "application/json")
+
+
+def _is_read(scope: Scope) -> bool:
+    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
 
 
 def _name(at: str) -> str | None:
