@@ -1,7 +1,7 @@
 /** What a server tells of its environment: its schemas, its words about itself, and its page's. */
 import type { Config, Environment, Metadata, Schemas } from "../types";
 import { baseAddress, endpoint } from "./address";
-import { failure } from "./failure";
+import { failure, messageOf } from "./failure";
 import { ask, unauthorized, unreachable } from "./link";
 
 /** What servers do that have no `web/config.json`. */
@@ -45,7 +45,7 @@ async function get(address: URL, token?: string): Promise<Response> {
   try {
     return await ask(address, token);
   } catch (error) {
-    throw unreachable(error instanceof Error ? error.message : String(error));
+    throw unreachable(messageOf(error));
   }
 }
 

@@ -29,7 +29,8 @@ export function failure(code: string, message: string, retryable = false): WireF
 
 /** There is no episode to go on with, and why. */
 export function lost(why: string): WireFailure {
-  const sentence = /[.!?]$/.test(why) ? why : `${why}.`;
+  const reason = why.replace(/[;:,]? *reset\(\) begins a new one\.?$/, "");
+  const sentence = /[.!?]$/.test(reason) ? reason : `${reason}.`;
   return failure("SESSION_LOST", `${sentence} Reset begins a new one.`);
 }
 
@@ -53,7 +54,17 @@ export function failureOf(data: Json | undefined): WireFailure {
 /** Whatever was thrown, as an error of the wire. */
 export function asWireError(thrown: unknown): WireError {
   if (thrown instanceof WireFailure) return thrown.error;
-  return failure("PAGE_ERROR", thrown instanceof Error ? thrown.message : String(thrown)).error;
+  return failure("PAGE_ERROR", messageOf(thrown)).error;
+}
+
+/** The code of what was thrown; empty if it is no failure of the wire. */
+export function codeOf(error: unknown): string {
+  return error instanceof WireFailure ? error.error.code : "";
+}
+
+/** What was thrown, in words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Whether a value is a JSON object. */

@@ -1,7 +1,7 @@
 /** One WebSocket, and why there is none. */
 import type { Config } from "../types";
 import { bearer, endpoint, socketAddress } from "./address";
-import { failure, WireFailure } from "./failure";
+import { failure, messageOf, type WireFailure } from "./failure";
 
 /** An open socket. */
 export interface Link {
@@ -67,7 +67,7 @@ async function whyRefused(
     return told.mode === "production" ? closed() : refused();
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return unreachable(error instanceof Error ? error.message : String(error));
+    return unreachable(messageOf(error));
   }
 }
 

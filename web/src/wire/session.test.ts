@@ -203,6 +203,18 @@ describe("a full server", () => {
     expect((await reset).observation.session).toBe("s1");
   });
 
+  it("is asked for a place again when the connection breaks", async () => {
+    server.full = true;
+    const session = visitor();
+    const reset = session.reset({});
+    await within(0);
+    server.cut();
+    await within(0);
+    expect([server.connections, session.status.value.phase]).toEqual([2, "queued"]);
+    server.admit();
+    expect((await reset).observation.session).toBe("s1");
+  });
+
   it("can be left", async () => {
     server.full = true;
     const session = visitor();

@@ -6,7 +6,7 @@ import { signal as signalOf, type Signal } from "@preact/signals";
 import type { JsonObject, Phase, Result, Status } from "../types";
 import { baseAddress } from "./address";
 import { Exchange, type Events } from "./exchange";
-import { cancelled, failure, lost, WireFailure } from "./failure";
+import { cancelled, codeOf, failure, lost, messageOf, type WireFailure } from "./failure";
 import { KeptSession } from "./kept_session";
 import { connecting, type Connect } from "./link";
 import { ABANDONED_MS, deadlineMs, graceMs, IDLE_MS, pause, pauseMs, QUEUE_S } from "./patience";
@@ -34,7 +34,13 @@ const OPEN_MS = 60_000;
 const FINAL = new Set(["CANCELLED", "UNAUTHORIZED", "CONTROL_CLOSED", "SESSION_LOST"]);
 /** What stands in the way of a session that there never was. */
 const NOT_BEGUN = new Set(["CAPACITY_REACHED", "FACTORY_ERROR"]);
-const REFUSALS = new Set(["UNREACHABLE", "UNAUTHORIZED", "REFUSED", "CONTROL_CLOSED"]);
+const REFUSALS = new Set([
+  "UNREACHABLE",
+  "NOT_OPENED",
+  "UNAUTHORIZED",
+  "REFUSED",
+  "CONTROL_CLOSED",
+]);
 
 /** One session over one socket after another. */
 export class Session {
@@ -134,14 +140,15 @@ export class Session {
     return turn;
   }
 
-  /** Calls; a reset whose session is lost meanwhile begins another. */
+  /** Calls; tries again where nothing was asked yet, and a reset where the session was lost. */
   async #persist(op: Op, data: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     for (let beginnings = 1; ; beginnings++) {
       try {
         await this.#attach(op, signal);
         return await this.#ask(op, data, signal);
       } catch (error) {
-        const again = op === "reset" && codeOf(error) === "SESSION_LOST";
+        const code = codeOf(error);
+        const again = code === "NOT_OPENED" || (op === "reset" && code === "SESSION_LOST");
         if (!again || beginnings >= MAX_BEGINNINGS) throw error;
       }
     }
@@ -382,13 +389,5 @@ export class Session {
 
 function notOpened(word: Word | null): WireFailure {
   if (word?.kind === "failed" || word?.kind === "ended") return word.failure;
-  return failure("UNREACHABLE", "The connection broke before there was a session.", true);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof WireFailure ? error.error.code : "";
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return failure("NOT_OPENED", "The connection broke before there was a session.", true);
 }

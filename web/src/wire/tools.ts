@@ -1,7 +1,7 @@
 /** The tools of an environment, as MCP lists them. */
 import type { Json, JsonObject, Schema, Tool } from "../types";
 import { endpoint } from "./address";
-import { failure, isObject } from "./failure";
+import { failure, isObject, messageOf } from "./failure";
 import { unauthorized, unreachable } from "./link";
 import { parsed } from "./words";
 
@@ -41,7 +41,7 @@ async function post(address: URL, body: JsonObject, token?: string): Promise<Res
   try {
     return await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
   } catch (error) {
-    throw unreachable(error instanceof Error ? error.message : String(error));
+    throw unreachable(messageOf(error));
   }
 }
 

@@ -1,0 +1,61 @@
+"""A real browser, and people at the pages of real servers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = Path(os.environ.get("OPENENV_CHROMIUM", "/usr/bin/chromium"))
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+REQUIRED = os.environ.get("OPENENV_REQUIRE_BROWSER") == "1"
+
+if not REQUIRED:
+    pytest.importorskip("playwright", reason="NOT TESTED: the page, as playwright isn't installed")
+
+from playwright.sync_api import Browser, sync_playwright  # noqa: E402
+
+from tests.web.visitor import Visitor  # noqa: E402
+
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium. It ends with the file: Playwright's event loop must not meet those of others."""
+    if not CHROMIUM.exists() and not REQUIRED:
+        pytest.skip(f"NOT TESTED: the page, as there is no Chromium at {CHROMIUM}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """Lets somebody visit a page; whatever the browser complains of fails the test."""
+    with ExitStack() as contexts:
+        visitors: list[Visitor] = []
+
+        def visit(address: str, *, arrive: bool = True, **options: Any) -> Visitor:
+            context = browser.new_context(**options)
+            contexts.callback(context.close)
+            visitor = Visitor(context, address)
+            visitors.append(visitor)
+            return visitor.arrive() if arrive else visitor
+
+        yield visit
+        complaints = [visitor.complaints for visitor in visitors if visitor.complaints]
+    assert not complaints

@@ -1,0 +1,180 @@
+"""Visitor: somebody at the page, who sees roles and labels, and what the browser complains of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import (
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    WebSocketRoute,
+    expect,
+)
+
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
+SOCKET_FAILED = r"WebSocket connection to .* failed"
+LOAD_FAILED = r"Failed to load resource"
+
+
+class Visitor:
+    """One browser window of its own: nothing is shared with other visitors.
+
+    Args:
+        context: the window's profile.
+        address: the page's.
+
+    Attributes:
+        page: what Playwright knows of it.
+        troubles: what the browser complained of: errors of scripts, violations of the policy.
+    """
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self.address = address
+        self.troubles: list[str] = []
+        self._tolerated: list[str] = []
+        context.set_default_timeout(PATIENCE_MS)
+        self.page: Page = context.new_page()
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self.troubles.append(f"page error: {error}"))
+
+    def arrive(self) -> Visitor:
+        """Opens the page and waits until it can be used."""
+        self.page.goto(self.address)
+        expect(self.reset_button).to_be_enabled()
+        return self
+
+    def tolerates(self, *patterns: str) -> None:
+        """What the browser may complain of in this test."""
+        self._tolerated += patterns
+
+    @property
+    def complaints(self) -> list[str]:
+        """What went wrong that nobody expected."""
+        return [
+            trouble
+            for trouble in self.troubles
+            if not any(re.search(pattern, trouble) for pattern in self._tolerated)
+        ]
+
+    @property
+    def actions(self) -> Locator:
+        """The left pane."""
+        return self.page.get_by_role("region", name="Actions")
+
+    @property
+    def observation(self) -> Locator:
+        """The right pane."""
+        return self.page.get_by_role("region", name="Observation")
+
+    @property
+    def history(self) -> Locator:
+        """The pane below."""
+        return self.page.get_by_role("region", name="History")
+
+    @property
+    def status(self) -> Locator:
+        """How it stands with the server."""
+        return self.page.get_by_role("banner").get_by_role("status")
+
+    @property
+    def reset_button(self) -> Locator:
+        """What begins an episode."""
+        return self.actions.get_by_role("button", name="Reset", exact=True)
+
+    @property
+    def step_button(self) -> Locator:
+        """What takes the action in the form."""
+        return self.actions.get_by_role("button", name="Step", exact=True)
+
+    @property
+    def entries(self) -> Locator:
+        """What the history shows."""
+        return self.history.get_by_role("option").filter(has_text=" ms")
+
+    def field(self, label: str) -> Locator:
+        """A field of the form."""
+        labelled = self.actions.get_by_label(re.compile(rf"^{label}\b", re.IGNORECASE))
+        return labelled.filter(visible=True).first
+
+    def press(self, name: str) -> None:
+        """Presses one of the environment's own buttons."""
+        buttons = self.actions.get_by_role("region", name="Quick actions")
+        self._act(buttons.get_by_role("button", name=re.compile(f"^{name}", re.IGNORECASE)))
+
+    def choose_kind(self, label: str, kind: str) -> None:
+        """Chooses what a field of several kinds holds."""
+        group = self.actions.get_by_role("group", name=label, exact=True).first
+        group.get_by_role("combobox").first.select_option(label=kind)
+
+    def write_json(self, text: str) -> None:
+        """Writes the action as JSON."""
+        editor = self.actions.get_by_role("textbox", name=re.compile("JSON"))
+        if not editor.is_visible():
+            self.actions.get_by_role("button", name="JSON", exact=True).click()
+        editor.fill(text)
+
+    def may_cut_sockets(self) -> Callable[[], None]:
+        """Puts something between the page and its server that can break the newest socket."""
+        routes: list[WebSocketRoute] = []
+
+        def on_socket(route: WebSocketRoute) -> None:
+            route.connect_to_server()
+            routes.append(route)
+
+        self.page.route_web_socket(re.compile("/ws$"), on_socket)
+        return lambda: routes[-1].close(code=1006)
+
+    def duplicate(self) -> Visitor:
+        """A copy of the tab, which has the same storage."""
+        storage = self.page.evaluate("JSON.stringify(sessionStorage)")
+        copy = Visitor(self.page.context, self.address)
+        copy.page.add_init_script(
+            "if (!sessionStorage.length) for (const [name, value] of "
+            f"Object.entries({storage})) sessionStorage.setItem(name, value)"
+        )
+        return copy.arrive()
+
+    def reset(self) -> None:
+        """Begins an episode."""
+        self._act(self.reset_button)
+
+    def step(self, **fields: Any) -> None:
+        """Fills in the form, and takes the step."""
+        for label, value in fields.items():
+            self.fill(label, value)
+        self._act(self.step_button)
+
+    def fill(self, label: str, value: Any) -> None:
+        """Writes into a field of the form, or chooses."""
+        field = self.field(label)
+        if isinstance(value, bool):
+            field.set_checked(value)
+        elif field.evaluate("field => field.tagName") == "SELECT":
+            field.select_option(label=str(value))
+        else:
+            field.fill(str(value))
+
+    def sees(self, text: str | re.Pattern[str]) -> None:
+        """Waits until the observation has a text."""
+        expect(self.observation).to_contain_text(text)
+
+    def is_told(self, text: str | re.Pattern[str]) -> None:
+        """Waits until the page says something."""
+        expect(self.page.locator("body")).to_contain_text(text)
+
+    def _act(self, button: Locator) -> None:
+        """Presses a button and waits until what it did is in the history."""
+        title = self.history.locator("p").first
+        before = title.inner_text()
+        button.click()
+        expect(title).not_to_have_text(before or "no entry yet")
+        expect(title).not_to_be_empty()
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.troubles.append(message.text)
