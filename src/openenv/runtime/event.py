@@ -25,7 +25,8 @@ KINDS: dict[Operation, Kind] = {
 }
 """What is told of which request; of others nothing is."""
 MAX_SHOWN_BYTES = 256 * 1024
-"""The largest observation, or action, that is told; of larger ones the size is."""
+"""The largest observation, or action, that is told, as its session's own wire carries it. Of larger
+ones the size is."""
 _NOTHING = b"null"
 
 
@@ -41,7 +42,7 @@ class Standing:
     """
 
     id: str
-    episode_id: object
+    episode_id: str | None
     step_count: int
     total_reward: float | None
 
@@ -86,7 +87,7 @@ class Event:
             "at": datetime.fromtimestamp(self.at, timezone.utc).isoformat(),
             "action": msgspec.Raw(self.action),
             "observation": msgspec.Raw(_NOTHING if is_error else self._told()),
-            "reward": self.reward,
+            "reward": msgspec.Raw(encode(self.reward)),
             "done": self.done,
             "latency_ms": self.latency_ms,
         }
@@ -95,16 +96,16 @@ class Event:
         return msgspec.json.encode(fields).decode()
 
     def _told(self) -> bytes:
-        return _NOTHING if self.told is None else shown(self.told.encoded(binary=False))
+        return _NOTHING if self.told is None else self.told.encoded(binary=False)
 
 
-def shown(json: bytes) -> bytes:
-    """Some JSON as it is told: what is too large only by its size."""
-    return omitted(len(json)) if len(json) > MAX_SHOWN_BYTES else json
+def bounded(reply: Reply) -> Reply:
+    """What is told of a reply: if it is too large, only its size."""
+    size = len(reply.body)
+    return reply if size <= MAX_SHOWN_BYTES else Reply(reply.type, _omitted(size))
 
 
-def omitted(size: int) -> bytes:
-    """What stands in the place of something too large."""
+def _omitted(size: int) -> bytes:
     return encode({"omitted_bytes": size})
 
 
@@ -112,9 +113,10 @@ def action_of(request: Request) -> bytes:
     """What was asked, as JSON; a tool's call as the action that it is."""
     calls = request.op in ("call_tool", "list_tools")
     try:
-        return shown(encode({"type": request.op, **request.data} if calls else request.data))
+        action = encode({"type": request.op, **request.data} if calls else request.data)
     except (EnvironmentFailed, TypeError):  # what a client sends may be anything
         return _NOTHING
+    return action if len(action) <= MAX_SHOWN_BYTES else _omitted(len(action))
 
 
 Outcome = tuple[Reply, object, bool | None]
@@ -127,12 +129,10 @@ def outcome_of(reply: Reply) -> Outcome:
         parts = reply.parts()
         reward = _plain(reply.coding.decode(parts["reward"]))
         done = reply.coding.decode(parts["done"]) is True
-        seen = bytes(parts["observation"])
+        seen = Reply("observation", bytes(parts["observation"]), binary=reply.binary)
     except (SessionError, KeyError, msgspec.DecodeError):  # of an environment gone bad
         return Reply("observation", _NOTHING), None, False
-    if len(seen) > MAX_SHOWN_BYTES:
-        return Reply("observation", omitted(len(seen))), reward, done
-    return Reply("observation", seen, binary=reply.binary), reward, done
+    return bounded(seen), reward, done
 
 
 def _plain(reward: object) -> object:

@@ -12,7 +12,16 @@ from pydantic_core import from_json
 
 from openenv.protocol.errors import Json
 from openenv.protocol.messages import Reply, Request
-from openenv.runtime.event import KINDS, Event, Kind, Outcome, Standing, action_of, outcome_of
+from openenv.runtime.event import (
+    KINDS,
+    Event,
+    Kind,
+    Outcome,
+    Standing,
+    action_of,
+    bounded,
+    outcome_of,
+)
 from openenv.runtime.showing import Deliver
 
 if TYPE_CHECKING:
@@ -46,7 +55,7 @@ class Tap:
         self.since = since
         self._hall = hall
         self._last: tuple[Request, Reply, float, float] | None = None
-        self._episode_id: object = None
+        self._episode_id: str | None = None
         self._step_count = 0
         self._total_reward: float | None = None
         self._done: bool | None = None
@@ -75,7 +84,8 @@ class Tap:
             return
         request, reply, *_ = self._last
         _, reward, self._done = outcome_of(reply)
-        self._total_reward = _number(reward) if request.op == "reset" else None
+        if request.op == "reset":
+            self._total_reward = _number(reward)
 
     def told(self, now: float, *, held: bool) -> Json:
         """The session in a few words.
@@ -122,10 +132,10 @@ class Tap:
             if request.op != "list_tools":
                 self._sum(outcome[1], outcome[2])
         elif reply.type == "state":
-            outcome = reply, None, None
+            outcome = bounded(reply), None, None
             self._name(reply)
         else:
-            kind, outcome = "error", (reply, None, None)
+            kind, outcome = "error", (bounded(reply), None, None)
         self._hall.tell(self.alias, partial(self._event, kind, request, outcome, span))
 
     def _sum(self, reward: object, done: bool | None) -> None:
@@ -135,7 +145,8 @@ class Tap:
 
     def _name(self, state: Reply) -> None:
         """Learns the episode's name, where the session has made it up."""
-        self._episode_id = from_json(state.encoded(binary=False)).get("episode_id")
+        name = from_json(state.encoded(binary=False)).get("episode_id")
+        self._episode_id = name if isinstance(name, str) else None
 
     def _event(
         self,

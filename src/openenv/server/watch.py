@@ -20,6 +20,9 @@ from openenv.server.ws import Carrier, accepted
 
 SUBPROTOCOL = "openenv.watch"
 LIST_EVERY_S = 1.0
+BURST = 32
+BURST_EVERY_S = 0.05
+"""So many frames are sent in so long, and no more: a browser reads whatever comes, however fast."""
 _PASSING = ("idle_s", "since_s")
 """What changes in the list by itself."""
 
@@ -54,6 +57,7 @@ class WatchEndpoint:
                     talk.look()
                     await asyncio.wait([client], timeout=LIST_EVERY_S)
             finally:
+                talk.stop()
                 self._audience.leave(talk.spectator)
 
 
@@ -68,7 +72,9 @@ class Looking:
         self._listed: list[Json] | None = None
         self._list: list[Json] | None = None
         self._choked = False
-        self._rung = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._left = 0
+        self._until = 0.0
 
     def on_frame(self, frame: Frame) -> None:
         """Takes which sessions to look at."""
@@ -86,7 +92,7 @@ class Looking:
         self._choked = on
         self._carrier.hold(on)
         if not on:
-            self._tell()
+            self._ring()
 
     def look(self) -> None:
         """Tells of all sessions, if something has changed."""
@@ -96,15 +102,29 @@ class Looking:
             self._listed, self._list = gist, sessions
             self._ring()
 
+    def stop(self) -> None:
+        """Says no more."""
+        self._choked = True
+        if self._timer is not None:
+            self._timer.cancel()
+
     def _ring(self) -> None:
-        if not self._rung:  # those who play are answered first
-            self._rung = True
-            asyncio.get_running_loop().call_soon(self._tell)
+        if self._timer is None:  # those who play are answered first
+            self._timer = asyncio.get_running_loop().call_later(0, self._tell)
 
     def _tell(self) -> None:
-        self._rung = False
-        while not self._choked and (frame := self._next()) is not None:
+        self._timer = None
+        loop = asyncio.get_running_loop()
+        if loop.time() >= self._until:
+            self._left, self._until = BURST, loop.time() + BURST_EVERY_S
+        while not self._choked and self._left > 0:
+            frame = self._next()
+            if frame is None:
+                return
+            self._left -= 1
             self._carrier.emit(frame)
+        if not self._choked:
+            self._timer = loop.call_at(self._until, self._tell)
 
     def _next(self) -> str | None:
         sessions, self._list = self._list, None
