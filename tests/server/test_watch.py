@@ -1,5 +1,6 @@
 """Watch mode: whoever looks on sees what every session does, by whatever road, and touches none."""
 
+import base64
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -312,6 +313,14 @@ def test_so_many_may_look_on(monkeypatch: pytest.MonkeyPatch) -> None:
         eventually(lambda: not server.openenv.sessions.let_watch().attended)
         with onlooker(server) as eye:
             assert eye.sessions() == []
+
+
+def test_a_browser_shows_the_token_by_a_subprotocol() -> None:
+    token = base64.urlsafe_b64encode(TOKEN.encode()).decode().rstrip("=")
+    offer: Any = ["openenv.watch", f"openenv.bearer.{token}"]
+    with watched(host_kind="inline") as server, server.socket(PATH, subprotocols=offer) as socket:
+        assert socket.connection.subprotocol == "openenv.watch"
+        assert Onlooker(socket.connection).sessions() == []
 
 
 def test_without_a_subprotocol() -> None:
