@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Picture } from "./image";
 import { type Pixels, painted } from "./pixels";
 
-const COMFORTABLE = 360;
+const COMFORTABLE = 440;
 const MOST_TIMES = 16;
 
 /** An array of numbers, drawn. */

@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Json, JsonObject, Schema } from "../types";
 import { Content, Files, Tools } from "./blocks";
@@ -28,11 +29,17 @@ export function Field({ name, observation, previous, schema }: {
   const changed = useMemo(() => previous !== undefined && !same(was, value), [previous, was, value]);
   return (
     <div role="group" class={NARROW.has(kind.kind) ? "view-field" : "view-field view-wide"} aria-label={name}>
-      <div class="view-name" title={schema?.description}>{name}</div>
+      <div class="view-name" title={schema?.description}><Name name={name} /></div>
       <div class="view-value"><ByKind kind={kind} name={name} was={was} /></div>
       {changed && <Changed was={was} />}
     </div>
   );
+}
+
+/** A name that may be broken where its words end. */
+function Name({ name }: { name: string }) {
+  const words = name.split(/(?<=_)/);
+  return <span>{words.map((word, index) => <Fragment key={index}>{index > 0 && <wbr />}{word}</Fragment>)}</span>;
 }
 
 function ByKind({ kind, name, was }: { kind: Kind; name: string; was: Json | undefined }) {

@@ -46,14 +46,22 @@ function LiveFrame({ html, title, onKey }: FrameProps) {
     const show: Show = { type: "show", html, theme, keys };
     if (ready > 0) frame.current?.contentWindow?.postMessage(show, "*");
   }, [html, theme, keys, ready]);
-  return <iframe ref={frame} class="view-frame" sandbox="allow-scripts" src="./frame.html" title={title} style={{ height: `${height}px` }} />;
+  return (
+    <div class="view-frame">
+      <iframe ref={frame} sandbox="allow-scripts" src="./frame.html" title={title} style={{ height: `${height}px` }} />
+    </div>
+  );
 }
 
 /** The same in an exported file, which has no server to ask for the frame's script: it does not even measure itself. */
 function FiledFrame({ html, title }: FrameProps) {
   const theme = useTheme();
   const source = useMemo(() => documentOf(html, theme), [html, theme]);
-  return <iframe class="view-frame view-frame-filed" sandbox="" srcdoc={source} title={title} />;
+  return (
+    <div class="view-frame">
+      <iframe class="view-frame-filed" sandbox="" srcdoc={source} title={title} />
+    </div>
+  );
 }
 
 function documentOf(html: string, theme: Theme): string {

@@ -4,7 +4,7 @@ import { More, usePortion } from "./more";
 import { child } from "./same";
 
 const ROWS = 50;
-const CHIPS = 60;
+const CHIPS = 100;
 
 /** Like objects, one a row. */
 export function Table({ columns, rows, path, label }: {

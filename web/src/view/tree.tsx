@@ -2,11 +2,11 @@ import type { Json, JsonObject } from "../types";
 import { Changed } from "./changed";
 import { More, usePortion } from "./more";
 import { usePlace } from "./places";
-import { child, same } from "./same";
+import { child, same, sizeOf } from "./same";
 import { ShortText } from "./text";
 
 const CHILDREN = 100;
-const OPENED = 20;
+const OPENED = 30;
 const DEEPEST = 50;
 
 interface NodeProps {
@@ -15,6 +15,8 @@ interface NodeProps {
   previous: Json | undefined;
   path: string;
   depth: number;
+  /** How many branches beside it have as much right to be open. */
+  beside: number;
 }
 
 /** Nested values to open one by one; what `previous` had otherwise is marked. */
@@ -27,16 +29,16 @@ export function Tree({ value, previous, path = "" }: {
   return <div class="view-tree"><Children value={value} previous={previous} path={path} depth={0} /></div>;
 }
 
-function Children({ value, previous, path, depth }: Omit<NodeProps, "name" | "value"> & { value: Json[] | JsonObject }) {
+function Children({ value, previous, path, depth }: Omit<NodeProps, "name" | "value" | "beside"> & { value: Json[] | JsonObject }) {
   const names = Array.isArray(value) ? null : Object.keys(value);
-  const total = names ? names.length : (value as Json[]).length;
+  const total = sizeOf(value);
   const portion = usePortion(path, CHILDREN, total);
   const shown = names ? names.slice(0, portion.shown) : Array.from({ length: portion.shown }, (_, index) => String(index));
   return (
     <>
       <ul>
         {shown.map((name) => (
-          <Node key={name} name={name} value={child(value, name) ?? null} previous={previous} path={`${path}/${name}`} depth={depth} />
+          <Node key={name} name={name} value={child(value, name) ?? null} previous={previous} path={`${path}/${name}`} depth={depth} beside={total} />
         ))}
       </ul>
       <More portion={portion} unit={names ? "fields" : "items"} />
@@ -44,14 +46,14 @@ function Children({ value, previous, path, depth }: Omit<NodeProps, "name" | "va
   );
 }
 
-function Node({ name, value, previous, path, depth }: NodeProps) {
+function Node({ name, value, previous, path, depth, beside }: NodeProps) {
   const was = child(previous, name);
   const changed = previous !== undefined && !same(was, value);
-  const nested = typeof value === "object" && value !== null && Object.keys(value).length > 0;
+  const nested = typeof value === "object" && value !== null && sizeOf(value) > 0;
   return (
     <li>
       {nested ? (
-        <Branch name={name} value={value} previous={was} path={path} depth={depth} changed={changed} />
+        <Branch name={name} value={value} previous={was} path={path} depth={depth} beside={beside} changed={changed} />
       ) : (
         <>
           <span class="view-key">{name}</span> <Leaf value={value} path={path} /> {changed && <Changed was={was} />}
@@ -61,9 +63,9 @@ function Node({ name, value, previous, path, depth }: NodeProps) {
   );
 }
 
-function Branch({ name, value, previous, path, depth, changed }: NodeProps & { value: Json[] | JsonObject; changed: boolean }) {
-  const size = Object.keys(value).length;
-  const [open, setOpen] = usePlace(`open:${path}`, depth === 0 && size <= OPENED ? 1 : 0);
+function Branch({ name, value, previous, path, depth, beside, changed }: NodeProps & { value: Json[] | JsonObject; changed: boolean }) {
+  const size = sizeOf(value);
+  const [open, setOpen] = usePlace(`open:${path}`, depth === 0 && size * beside <= OPENED ? 1 : 0);
   const deep = depth >= DEEPEST;
   return (
     <details open={open === 1} onToggle={(event) => setOpen(event.currentTarget.open ? 1 : 0)}>
