@@ -62,7 +62,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
     width: element.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    scales: { x: { time: false } },
+    scales: { x: { time: false, range: (_, min, max) => wide(min, max, 0) }, y: { range: (_, min, max) => wide(min, max, 0.1) } },
     cursor: { y: false, drag: { x: false, y: false } },
     axes: [
       { ...axis, size: 24, space: 60, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000] },
@@ -73,6 +73,13 @@ function optionsFor(element: HTMLElement): uPlot.Options {
       { stroke: colour("--accent"), width: 2, spanGaps: false, points: { size: 5, fill: colour("--accent") } },
     ],
   };
+}
+
+/** A range that is one even where all points are alike. */
+function wide(min: number | null, max: number | null, margin: number): uPlot.Range.MinMax {
+  if (min === null || max === null || min === max) return [(min ?? 0) - 1, (max ?? 0) + 1];
+  const more = (max - min) * margin;
+  return [min - more, max + more];
 }
 
 /** Keeps a chart as wide as its box, and in the colours of the theme. */

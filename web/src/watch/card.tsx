@@ -19,13 +19,19 @@ export function Card({ watched, environment, renderObservation, onLeave }: Props
   const [isOpen, setOpen] = useState(false);
   const { result, previous } = watched.newest.value;
   const skipped = watched.skipped.value;
+  const isUnsure = watched.isUnsure.value;
   const last = watched.log.last;
   return (
     <section class="watch-card" aria-labelledby={id}>
       <div class="watch-bar">
         <h3 id={id}>Session {watched.id}</h3>
         {watched.isClosed.value && <span class="watch-badge">closed</span>}
-        {skipped > 0 && <span class="watch-badge watch-skipped">{skipped.toLocaleString("en")} skipped</span>}
+        {(skipped > 0 || isUnsure) && (
+          <span class="watch-badge watch-skipped">
+            {skipped > 0 ? skipped.toLocaleString("en") : "some"}
+            {isUnsure && skipped > 0 ? " or more" : ""} skipped
+          </span>
+        )}
         <button type="button" class="button" onClick={onLeave}>
           Leave
         </button>

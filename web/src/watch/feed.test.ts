@@ -142,7 +142,7 @@ describe("the feed", () => {
     const { feed, newest, live } = setUp();
     live();
     feed.pick("s1", true);
-    newest().tell(sessions(listed("s1", { step_count: 40, total_reward: 17 })), event("s1", "step", 40), event("s1", "step", 41));
+    newest().tell(event("s1", "step", 40, { total_reward: 17 }), event("s1", "step", 41, { total_reward: null }));
     expect([...(feed.watched.value.get("s1")?.log ?? [])].map(({ total }) => total)).toEqual([17, 18]);
   });
 
@@ -162,10 +162,12 @@ describe("the feed", () => {
     feed.pause(false);
     newest().tell(event("s1", "step", 9));
     expect(one?.skipped.value).toBe(4);
+    expect(one?.isUnsure.value).toBe(false);
     feed.pause(true);
     feed.pause(false);
     newest().tell(event("s1", "step", 2));
-    expect(one?.log.last).toMatchObject({ episode: 2, step: 2 });
+    expect(one?.log.last).toMatchObject({ episode: 2, step: 2, total: 1 });
+    expect(one?.isUnsure.value).toBe(true);
   });
 
   it("looks at no more than sixteen", () => {

@@ -160,8 +160,7 @@ export class Feed {
   }
 
   #happened(event: Happened): void {
-    const listed = this.sessions.value.find(({ id }) => id === event.id);
-    batch(() => this.watched.value.get(event.id)?.take(event, listed));
+    batch(() => this.watched.value.get(event.id)?.take(event));
   }
 
   #skipped(id: string, count: number): void {

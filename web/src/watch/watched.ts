@@ -1,5 +1,5 @@
 import { type ReadonlySignal, type Signal, computed, signal } from "@preact/signals";
-import { Log, type Outcome, placed } from "../history/log";
+import { Log, type Outcome, type Schedule, placed } from "../history/log";
 import type { Entry, Json, JsonObject, Result } from "../types";
 
 /** A session of the server, in a few words. */
@@ -26,6 +26,8 @@ export interface Happened {
   observation: JsonObject | null;
   reward: Json;
   done: boolean | null;
+  /** Of the episode; null or missing where the server does not know. */
+  total_reward?: number | null;
   latency_ms: number | null;
   error?: { code: string; message: string } | null;
 }
@@ -38,12 +40,16 @@ interface Seen {
 const ENTRIES = 10_000;
 const WEIGHT = 16 * 1024 * 1024;
 const SAME_MS = 1000;
+/** A trainer's steps are faster than eyes. */
+const SHOWN_EVERY_MS = 100;
+const seldom: Schedule = (show) => void setTimeout(() => requestAnimationFrame(show), SHOWN_EVERY_MS);
 
 /** A session that is looked at: what it did since then. */
 export class Watched {
-  readonly log = new Log({ limit: ENTRIES, weight: WEIGHT });
-  /** How many events were not told, as this page was too slow or not there. */
+  readonly log = new Log({ limit: ENTRIES, weight: WEIGHT }, seldom);
+  /** How many events were not told, as this page was too slow or not there; at least so many where `isUnsure`. */
   readonly skipped: Signal<number> = signal(0);
+  readonly isUnsure: Signal<boolean> = signal(false);
   readonly isClosed: Signal<boolean> = signal(false);
   /** What was seen last, and before. */
   readonly newest: ReadonlySignal<Seen>;
@@ -63,26 +69,36 @@ export class Watched {
   }
 
   /** Takes what it did. */
-  take(event: Happened, listed: Listed | undefined): void {
+  take(event: Happened): void {
     if (event.kind === "closed") this.isClosed.value = true;
     if (event.kind === "closed" || event.kind === "state") return;
     const last = this.log.last;
-    const resumed = this.#resumed;
+    const isBack = this.#resumed && last !== undefined;
     this.#resumed = false;
-    if (resumed && last && isKnown(event, last)) return;
-    const begins = resumed && event.kind === "step" && last !== undefined && event.step_count <= last.step;
-    if (resumed && last && !begins) this.skipped.value += missing(event, last);
-    const entry = entryOf(event, last, begins);
-    if (listed?.step_count === entry.step && listed.total_reward !== null) entry.total = listed.total_reward;
+    if (isBack && isKnown(event, last)) return;
+    const isOther = isBack && event.kind === "step" && event.step_count <= last.step;
+    if (isBack) this.#miss(event, last, isOther);
+    const entry = entryOf(event, last, isOther);
     this.log.append(entry);
     if (entry.result) this.#seen = { result: entry.result, ...(this.#seen.result && { previous: this.#seen.result }) };
   }
+
+  #miss(event: Happened, last: Entry, isOther: boolean): void {
+    if (isOther || event.kind === "reset") this.isUnsure.value = true;
+    else this.skipped.value += Math.max(0, event.step_count - last.step - 1);
+  }
 }
 
-function entryOf(event: Happened, last: Entry | undefined, begins: boolean): Entry {
+/** The entry of an event. `isOther`: of a later episode, whose reset was not told. */
+function entryOf(event: Happened, last: Entry | undefined, isOther: boolean): Entry {
   const entry = placed(last, outcomeOf(event));
-  const episode = Math.max(1, entry.episode + (begins ? 1 : 0));
-  return { ...entry, episode, step: event.step_count, total: begins ? 0 : entry.total };
+  const summed = isOther ? entry.total - (last?.total ?? 0) : entry.total;
+  return {
+    ...entry,
+    episode: Math.max(1, entry.episode + (isOther ? 1 : 0)),
+    step: event.step_count,
+    total: event.total_reward ?? summed,
+  };
 }
 
 function outcomeOf(event: Happened): Outcome {
@@ -100,8 +116,4 @@ function outcomeOf(event: Happened): Outcome {
 function isKnown(event: Happened, last: Entry): boolean {
   const apart = Math.abs(Date.parse(event.at) - Date.parse(last.at));
   return event.kind === last.kind && event.step_count === last.step && apart < SAME_MS;
-}
-
-function missing(event: Happened, last: Entry): number {
-  return event.kind === "step" ? Math.max(0, event.step_count - last.step - 1) : 0;
 }
