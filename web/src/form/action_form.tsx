@@ -1,15 +1,13 @@
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { documented } from "../schema/attributes";
 import { fieldOf } from "../schema/field";
-import { initialValue } from "../schema/initial";
-import { isObject } from "../schema/path";
-import type { Fault, Json, JsonObject, Schema } from "../types";
+import type { Fault, JsonObject, Schema } from "../types";
 import { SchemaForm } from "./fields";
 import { Hint } from "./frame";
 import { JsonEditor } from "./json_editor";
 import { Problems } from "./problems";
 import { useRecall } from "./recall";
-import { useChecked } from "./use_checked";
+import { Sending, useFilling, type Filling } from "./sending";
 
 interface Props {
   schema: Schema;
@@ -27,52 +25,18 @@ interface Props {
 }
 
 /** A form for an action, also as JSON, that checks what it sends. */
-export function ActionForm({ schema, busy, faults, onSubmit, recall, submitLabel, onChange, initial }: Props) {
-  const form = useRef<HTMLFormElement>(null);
-  const prefix = useId();
-  const stable = useEqual(schema);
-  const [value, setValue] = useValue(stable, initial, onChange);
+export function ActionForm({ busy, faults, onSubmit, recall, submitLabel, onChange, initial, ...props }: Props) {
+  const schema = useEqual(props.schema);
+  const filling = useFilling({ schema, busy, faults, onSend: onSubmit, initial });
   const [raw, setRaw] = useState(false);
-  const checked = useChecked(stable, value, faults, form);
-  const edit = (next: Json) => {
-    if (!isObject(next)) return;
-    checked.changed(value, next);
-    setValue(next);
-  };
-  const onKey = useRecall(value, edit, recall);
-  const submit = () => {
-    if (!busy && checked.check(value)) onSubmit(value);
-  };
+  const onKey = useRecall(filling.value, filling.edit, recall);
+  useTold(filling.value, onChange);
+  const { checked } = filling;
   return (
-    <form
-      ref={form}
-      class="form-action"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-      onKeyDown={(event) => {
-        if (isSend(event)) {
-          event.preventDefault();
-          submit();
-        } else if (!raw) onKey(event);
-      }}
-    >
-      <Problems faults={checked.faults} />
-      <Summary schema={stable} />
-      {raw ? (
-        <RawJson value={value} onChange={edit} drafts={checked.drafts} faults={checked.faults} />
-      ) : (
-        <SchemaForm
-          schema={stable}
-          value={value}
-          onChange={edit}
-          faults={checked.faults}
-          idPrefix={prefix}
-          drafts={checked.drafts}
-        />
-      )}
+    <Sending class="form-action" filling={filling} onKey={raw ? undefined : onKey}>
+      <Problems faults={checked.faults} onAnyway={filling.insist} />
+      <Summary schema={schema} />
+      {raw ? <RawJson filling={filling} /> : <Fields schema={schema} filling={filling} />}
       <div class="form-buttons">
         <button type="submit" class="button button-primary" aria-disabled={busy}>{submitLabel}</button>
         <span class="form-limits form-keys">Ctrl + Enter</span>
@@ -80,50 +44,28 @@ export function ActionForm({ schema, busy, faults, onSubmit, recall, submitLabel
           type="button"
           class="form-small"
           aria-pressed={raw}
-          onClick={() => {
-            // What is no JSON could not be taken along.
-            if (!raw || checked.drafts.size === 0 || checked.check(value)) setRaw(!raw);
-          }}
+          // What is no JSON could not be taken along.
+          onClick={() => (!raw || checked.drafts.size === 0 || checked.check(filling.value)) && setRaw(!raw)}
         >
           JSON
         </button>
       </div>
-    </form>
+    </Sending>
   );
-}
-
-/** Whether a key sends a form from anywhere in it. */
-export function isSend(event: KeyboardEvent): boolean {
-  return event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing;
 }
 
 /** A schema for as long as it says the same: one that is read again is no reason to begin anew. */
 function useEqual(schema: Schema): Schema {
   const kept = useRef(schema);
-  const alike = useMemo(() => kept.current === schema || JSON.stringify(kept.current) === JSON.stringify(schema), [schema]);
+  const alike = useMemo(() => JSON.stringify(kept.current) === JSON.stringify(schema), [schema]);
   if (!alike) kept.current = schema;
   return kept.current;
 }
 
-function useValue(
-  schema: Schema,
-  initial: JsonObject | undefined,
-  onChange: ((value: JsonObject) => void) | undefined,
-): [JsonObject, (value: JsonObject) => void] {
-  const [state, setState] = useState(() => ({ schema, value: initial ?? beginning(schema) }));
-  // Another schema: nothing of what was typed fits it.
-  const current = state.schema === schema ? state : { schema, value: beginning(schema) };
-  if (current !== state) setState(current);
-  const told = useRef(onChange);
-  told.current = onChange;
-  useEffect(() => told.current?.(current.value), [current.value]);
-  return [current.value, (value) => setState({ schema, value })];
-}
-
-/** What the form of an action begins with. */
-export function beginning(schema: Schema): JsonObject {
-  const value = initialValue(schema);
-  return isObject(value) ? value : {};
+function useTold(value: JsonObject, onChange: ((value: JsonObject) => void) | undefined): void {
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  useEffect(() => latest.current?.(value), [value]);
 }
 
 function Summary({ schema }: { schema: Schema }) {
@@ -132,17 +74,26 @@ function Summary({ schema }: { schema: Schema }) {
   return words && field.kind === "object" ? <Hint text={words} /> : null;
 }
 
-interface RawJsonProps {
-  value: JsonObject;
-  onChange: (value: Json) => void;
-  drafts: Map<string, string>;
-  faults: Fault[];
+/** The fields of a value that is being filled in. */
+export function Fields({ schema, filling }: { schema: Schema; filling: Filling }) {
+  const { value, edit, checked } = filling;
+  return (
+    <SchemaForm
+      schema={schema}
+      value={value}
+      onChange={edit}
+      faults={checked.faults}
+      idPrefix={useId()}
+      drafts={checked.drafts}
+    />
+  );
 }
 
 /** The whole as JSON; what is wrong with a part of it is listed below. */
-function RawJson({ value, onChange, drafts, faults }: RawJsonProps) {
+function RawJson({ filling }: { filling: Filling }) {
+  const { faults, drafts } = filling.checked;
   const [error, setError] = useState<string | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (error === null) return;
     drafts.set("", error);
     return () => void drafts.delete("");
@@ -151,10 +102,10 @@ function RawJson({ value, onChange, drafts, faults }: RawJsonProps) {
     <div class="form-field">
       <JsonEditor
         label="The action as JSON"
-        value={value}
+        value={filling.value}
         invalid={faults.length > 0}
         object
-        onChange={onChange}
+        onChange={filling.edit}
         onError={setError}
       />
       <ul class="form-list">

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FieldOf } from "../schema/field";
 import { initialIn } from "../schema/initial";
 import { inside, isObject } from "../schema/path";
@@ -7,7 +7,7 @@ import { FieldView } from "./fields";
 import { Group, type FieldProps } from "./frame";
 import { JsonPart } from "./json_part";
 import { MayBeLeftOut } from "./leaving_out";
-import { idOf, useFault, useScope } from "./scope";
+import { idOf, useScope } from "./scope";
 
 /** Keys of a person's own choice, each with a value. */
 export function DictField(props: FieldProps<FieldOf<"dict">>) {
@@ -95,7 +95,7 @@ function KeyInput({ pointer, object, name, fresh }: Omit<RowProps, "values">) {
     input.current?.focus();
     input.current?.select();
   }, [fresh]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!twice) return;
     drafts.set(place, `there already is a ${JSON.stringify(typed)}`);
     return () => void drafts.delete(place);
@@ -106,24 +106,26 @@ function KeyInput({ pointer, object, name, fresh }: Omit<RowProps, "values">) {
     setTyped(null);
     if (typed !== name) edit(pointer, renamed(object, name, typed));
   };
-  const fault = useFault(place);
   return (
-    <input
-      ref={input}
-      id={`${idOf(idPrefix, place)}-key`}
-      class="form-input form-key"
-      aria-label={`Key ${name}`}
-      aria-invalid={twice || (fault !== undefined && /key|field/.test(fault)) ? true : undefined}
-      autocomplete="off"
-      autocapitalize="off"
-      spellcheck={false}
-      value={typed ?? name}
-      onInput={(event) => setTyped(event.currentTarget.value)}
-      onBlur={rename}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") rename();
-      }}
-    />
+    <div class="form-field">
+      <input
+        ref={input}
+        id={`${idOf(idPrefix, place)}-key`}
+        class="form-input form-key"
+        aria-label={`Key ${name}`}
+        aria-invalid={twice || undefined}
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        value={typed ?? name}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+        onBlur={rename}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") rename();
+        }}
+      />
+      {twice && <p class="form-fault">There already is one.</p>}
+    </div>
   );
 }
 

@@ -39,7 +39,7 @@ export function SchemaForm({ schema, value, onChange, faults, idPrefix, disabled
     };
     return { root: schema, idPrefix, edit, drafts: drafts ?? ownDrafts.current };
   }, [schema, idPrefix, drafts]);
-  const found = useMemo(() => new Map(faults.map((fault) => [pointerOf(fault.loc), fault.msg])), [faults]);
+  const found = useMemo(() => firsts(faults), [faults]);
   return (
     <ScopeProvider value={scope}>
       <FaultsProvider value={found}>
@@ -49,6 +49,11 @@ export function SchemaForm({ schema, value, onChange, faults, idPrefix, disabled
       </FaultsProvider>
     </ScopeProvider>
   );
+}
+
+/** The first fault of each place. */
+function firsts(faults: Fault[]): Map<string, string> {
+  return new Map([...faults].reverse().map((fault) => [pointerOf(fault.loc), fault.msg]));
 }
 
 interface FieldViewProps {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Frame, useControl, type FieldProps } from "./frame";
 import { JsonEditor } from "./json_editor";
 import { useFault, useScope } from "./scope";
@@ -9,7 +9,7 @@ export function JsonPart(props: FieldProps) {
   const { edit, drafts } = useScope();
   const [error, setError] = useState<string | null>(null);
   const control = useControl(props);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (error === null) return;
     drafts.set(pointer, error);
     return () => void drafts.delete(pointer);

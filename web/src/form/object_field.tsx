@@ -6,6 +6,7 @@ import { FieldView } from "./fields";
 import { Group, type FieldProps } from "./frame";
 import { JsonPart } from "./json_part";
 import { MayBeLeftOut } from "./leaving_out";
+import { Opening } from "./opening";
 import { useFault } from "./scope";
 
 /** A nested model. */
@@ -56,12 +57,11 @@ function isBesides({ name, required }: Property): boolean {
 
 function More({ parts, pointer, value }: { parts: Property[]; pointer: string; value: JsonObject }) {
   const filled = parts.some((part) => own(value, part.name) !== undefined);
-  const faulty = useFault(inside(pointer, parts[0]!.name)) !== undefined;
+  const faulty = useFault(inside(pointer, parts[0]!.name));
   return (
-    <details class="form-more" open={filled || faulty}>
-      <summary>More</summary>
+    <Opening class="form-more" summary="More" wanted={filled || faulty}>
       {parts.map((part) => <Part key={part.name} part={part} pointer={pointer} value={value} />)}
-    </details>
+    </Opening>
   );
 }
 

@@ -1,10 +1,9 @@
-import { useId, useMemo, useRef, useState } from "preact/hooks";
-import { isObject } from "../schema/path";
-import type { Fault, Json, JsonObject, Schema } from "../types";
-import { beginning, isSend } from "./action_form";
-import { SchemaForm } from "./fields";
+import { useMemo } from "preact/hooks";
+import type { Fault, JsonObject, Schema } from "../types";
+import { Fields } from "./action_form";
+import { Opening } from "./opening";
 import { Problems } from "./problems";
-import { useChecked } from "./use_checked";
+import { Sending, useFilling } from "./sending";
 
 interface Props {
   /** What the environment's reset takes; null where the server does not say. */
@@ -32,49 +31,22 @@ const USUAL: Record<string, Schema> = {
 
 /** Begins an episode: at once, or with options. */
 export function ResetForm({ schema, busy, faults, onReset }: Props) {
-  const form = useRef<HTMLFormElement>(null);
-  const prefix = useId();
   const whole = useMemo(() => resetSchema(schema), [schema]);
-  const [value, setValue] = useState<JsonObject>(() => beginning(whole));
-  const checked = useChecked(whole, value, faults, form);
-  const edit = (next: Json) => {
-    if (!isObject(next)) return;
-    checked.changed(value, next);
-    setValue(next);
-  };
-  const submit = () => {
-    if (!busy && checked.check(value)) onReset(value);
-  };
-  const count = Object.keys(value).length;
+  const filling = useFilling({ schema: whole, busy, faults, onSend: onReset });
+  const found = filling.checked.faults;
+  const count = Object.keys(filling.value).length;
   return (
-    <form
-      ref={form}
-      class="form-reset"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-      onKeyDown={(event) => {
-        if (!isSend(event)) return;
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <Sending class="form-reset" filling={filling}>
       <button type="submit" class="button" aria-disabled={busy}>Reset</button>
-      <details class="form-options" open={checked.faults.length > 0 || undefined}>
-        <summary>Options{count > 0 && ` (${count})`}</summary>
-        <SchemaForm
-          schema={whole}
-          value={value}
-          onChange={edit}
-          faults={checked.faults}
-          idPrefix={prefix}
-          drafts={checked.drafts}
-        />
-      </details>
-      <Problems faults={checked.faults} />
-    </form>
+      <Opening
+        class="form-options"
+        summary={count > 0 ? `Options (${count})` : "Options"}
+        wanted={found.length > 0 && found}
+      >
+        <Fields schema={whole} filling={filling} />
+      </Opening>
+      <Problems faults={found} onAnyway={filling.insist} />
+    </Sending>
   );
 }
 

@@ -5,16 +5,27 @@ import { validate } from "../schema/validate";
 import type { Fault, Json, Schema } from "../types";
 import type { Drafts } from "./scope";
 
-/** What is wrong with a value: what the check before sending found, and what the server said; neither outlives a change. */
+/** What is wrong with a value: what the check before sending found, or what the server said; neither outlives a change. */
 export interface Checked {
   faults: Fault[];
   /** Which texts are no value. */
   drafts: Drafts;
   /** Whether the value may be sent; if not, what is wrong is shown and the first of it focused. */
   check: (value: Json) => boolean;
+  /** Whether the check is all that is in the way: the value could be sent nevertheless. */
+  mayInsist: boolean;
+  /** Shows nothing as wrong any more. */
+  forget: () => void;
   /** Is told of a change. */
   changed: (from: Json, to: Json) => void;
 }
+
+interface Found {
+  faults: Fault[];
+  by: "check" | "drafts" | "server";
+}
+
+const NOTHING: Found = { faults: [], by: "server" };
 
 /** The faults of the form within `form`; `told` are those of the server. */
 export function useChecked(
@@ -23,29 +34,32 @@ export function useChecked(
   told: Fault[],
   form: { current: HTMLElement | null },
 ): Checked {
-  const [faults, setFaults] = useState<Fault[]>([]);
+  const [found, setFound] = useState<Found>(NOTHING);
   const drafts = useRef<Drafts>(new Map()).current;
   const focus = useRef(false);
-  const show = (next: Fault[]) => {
-    focus.current = next.length > 0;
-    setFaults(next);
+  const show = (next: Found) => {
+    focus.current = next.faults.length > 0;
+    setFound(next);
   };
-  useEffect(() => show(told.length > 0 ? placed(schema, value, told) : []), [told.length > 0 ? told : null]);
+  const news = told.length > 0 ? told : null;
+  useEffect(() => show(news ? { faults: placed(schema, value, news), by: "server" } : NOTHING), [news]);
   useLayoutEffect(() => {
     if (!focus.current) return;
     focus.current = false;
     focusFirst(form.current);
   });
   return {
-    faults,
+    faults: found.faults,
     drafts,
     check: (sent) => {
       const unread = [...drafts].map(([pointer, msg]): Fault => ({ loc: stepsOf(pointer), msg }));
-      const wrong = [...unread, ...validate(schema, sent)];
-      show(wrong);
-      return wrong.length === 0;
+      const faults = [...unread, ...validate(schema, sent)];
+      show({ faults, by: unread.length > 0 ? "drafts" : "check" });
+      return faults.length === 0;
     },
-    changed: (from, to) => setFaults((shown) => stillWrong(shown, from, to)),
+    mayInsist: found.by === "check" && found.faults.length > 0,
+    forget: () => setFound(NOTHING),
+    changed: (from, to) => setFound((shown) => ({ ...shown, faults: stillWrong(shown.faults, from, to) })),
   };
 }
 
@@ -55,6 +69,7 @@ export function stillWrong(faults: Fault[], from: Json, to: Json): Fault[] {
   return left.length === faults.length ? faults : left;
 }
 
+/** Puts the focus on the first field that is wrong. */
 function focusFirst(form: HTMLElement | null): void {
   const first = form?.querySelector<HTMLElement>(
     "input[aria-invalid], textarea[aria-invalid], select[aria-invalid], [data-fault]",

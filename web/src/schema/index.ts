@@ -1,2 +1,0 @@
-export { initialValue } from "./initial";
-export { validate } from "./validate";
