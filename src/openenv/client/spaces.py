@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from openenv.client.endpoint import normalised
 from openenv.protocol.errors import ConfigurationError
 
 _HUB = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?:spaces/)?", re.IGNORECASE)
@@ -60,6 +61,16 @@ class Space:
     def image(self, tag: str = "latest") -> str:
         """Its container image."""
         return f"registry.hf.space/{hf_space_subdomain(self.id)}:{tag}"
+
+
+def served_at(url: str) -> str:
+    """Where a server is, by its address or by the page of its Space.
+
+    Raises:
+        ConfigurationError: it is neither.
+    """
+    page = "huggingface.co/" in url or "hf.co/" in url
+    return Space.named(url).url if page else normalised(url)
 
 
 def hf_space_subdomain(repo_id: str) -> str:

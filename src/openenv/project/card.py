@@ -12,9 +12,9 @@ from openenv import settings
 from openenv.catalog.images import built_image, image_here
 from openenv.catalog.installed import EnvironmentInfo, find
 from openenv.catalog.manifest import MANIFEST, read_manifest
-from openenv.client.endpoint import UNAUTHORIZED_STATUS, Endpoint, normalised
+from openenv.client.endpoint import UNAUTHORIZED_STATUS, Endpoint
 from openenv.client.fetching import fetched
-from openenv.client.spaces import Space
+from openenv.client.spaces import served_at
 from openenv.env.models import Action, Observation, State
 from openenv.project.tool_list import tools_at, tools_in
 from openenv.protocol.errors import ConfigurationError, ConnectFailed, Json
@@ -90,8 +90,7 @@ def _is_meant(directory: Path, target: str) -> bool:
 
 
 def _running(url: str) -> Card:
-    page = "huggingface.co/" in url or "hf.co/" in url
-    base_url = Space.named(url).url if page else normalised(url)
+    base_url = served_at(url)
     at = Endpoint(base_url, settings.client_headers(None), connect_timeout=ANSWER_S)
     health, problems = _object(fetched(at, "/health"), "/health")
     card, others = _told(at, "/metadata")

@@ -197,6 +197,19 @@ def test_it_is_there_where_an_app_is_mounted() -> None:
         assert served.http("GET", "/web/app.js").status == 404
 
 
+@pytest.mark.parametrize("root_path", ["", "/games/world", "/we"])
+def test_it_is_there_behind_a_proxy_that_cuts_off_a_prefix(root_path: str) -> None:
+    """Whether the application was told of the prefix, or not, or of another."""
+    app = create_app(World, web=True, token="word")
+    app.root_path = root_path
+    with serving_app(app) as served:
+        assert served.http("GET", "/").headers["location"] == "web/"
+        assert served.http("GET", "/web").headers["location"] == "web/"
+        assert served.http("GET", "/web/app.js").status == 200
+        assert served.http("GET", "/web/config.json").json()["needs_token"] is True
+        assert served.http("GET", "/schema").status == 401
+
+
 def test_production_has_it_too() -> None:
     with serving(World, web=True, mode="production") as served:
         assert served.http("GET", "/web/").status == 200

@@ -11,7 +11,8 @@ def web(
     url: Annotated[
         str,
         typer.Argument(
-            metavar="URL", help="A running server of environments, with a page of its own or none."
+            metavar="URL",
+            help="A running server, with a page of its own or none, or the page of a Space.",
         ),
     ],
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",

@@ -7,7 +7,8 @@ import webbrowser
 from urllib.parse import urlsplit
 
 from openenv import settings
-from openenv.client.endpoint import Endpoint, normalised
+from openenv.client.endpoint import Endpoint
+from openenv.client.spaces import served_at
 from openenv.project.errors import UsageProblem
 from openenv.project.page.application import application
 from openenv.server import run
@@ -18,7 +19,7 @@ def serve_page(url: str, host: str = "127.0.0.1", port: int = 8080, *, show: boo
     """Serves the page against a server elsewhere until SIGTERM or Ctrl-C.
 
     Args:
-        url: the server's address.
+        url: the server's address, or the page of its Space.
         host: the address to listen on.
         port: 0 picks a free one.
         show: open a browser.
@@ -27,7 +28,7 @@ def serve_page(url: str, host: str = "127.0.0.1", port: int = 8080, *, show: boo
         UsageProblem: the address holds a password.
         ConfigurationError: it is none, or the port is taken.
     """
-    base_url = normalised(url).removesuffix("/web")
+    base_url = served_at(url).removesuffix("/web")
     if "@" in urlsplit(base_url).netloc:
         raise UsageProblem(
             "an address is seen by others: leave the password out, and set OPENENV_CLIENT_TOKEN "

@@ -22,7 +22,8 @@ Configure = Callable[[], Awaitable[Mapping[str, Any]]]
 def place(scope: Scope) -> str:
     """Where a request goes, from the application's own root on."""
     path: str = scope["path"]
-    return path.removeprefix(scope.get("root_path", ""))
+    rest = path.removeprefix(scope.get("root_path", ""))
+    return rest if rest.startswith("/") else path
 
 
 class Page:
