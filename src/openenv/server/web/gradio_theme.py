@@ -27,6 +27,10 @@ def gradio() -> Any:
 def __getattr__(name: str) -> Any:
     if name != "OPENENV_GRADIO_THEME":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    themes = gradio().themes
-    theme = globals()[name] = themes.Soft(primary_hue="indigo", neutral_hue="slate")
+    theme = globals()[name] = gradio().themes.Soft(
+        primary_hue="indigo",
+        neutral_hue="slate",
+        font=["system-ui", "sans-serif"],  # what needs no other server
+        font_mono=["ui-monospace", "monospace"],
+    )
     return theme
