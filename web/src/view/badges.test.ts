@@ -28,6 +28,7 @@ describe("doneBadge", () => {
     const said = (more: Partial<Result>) => doneBadge(result(more), metadataOf(result(more))).text;
     expect(said({})).toBe("episode running");
     expect(said({ done: true })).toBe("episode over");
+    expect(said({ done: true, truncated: true })).toBe("episode over: truncated");
     expect(said({ done: true, metadata: { truncated: true } })).toBe("episode over: truncated");
     expect(said({ done: true, observation: { metadata: { terminated: true } } })).toBe("episode over: terminated");
   });
