@@ -368,6 +368,16 @@ def test_reload_and_workers_exclude_each_other(tmp_path: Path) -> None:
     assert "--workers" in words
 
 
+@pytest.mark.parametrize(("settled", "option"), [("False", "--web"), ("True", "--no-web")])
+def test_a_page_that_an_app_settles_itself_is_not_switched(
+    echo: Path, settled: str, option: str
+) -> None:
+    (echo / "app.py").write_text(FULL.replace("(Echo)", f"(Echo, web={settled})"))
+    code, words = refused("app.py:app", option, cwd=echo)
+    assert code == 2
+    assert "settles --web itself" in words
+
+
 def test_a_page_is_served_and_announced(echo: Path) -> None:
     command = [*SERVE, "--port", "0", "--web", "echo.py"]
     with subprocess.Popen(command, cwd=echo, stderr=subprocess.PIPE, text=True) as process:

@@ -91,6 +91,7 @@ def _check(target: str, app: Any, options: ServeOptions) -> None:
         "--isolation": (options.isolation, getattr(server, "isolation", None)),
         "--max-sessions": (options.max_sessions, getattr(server, "max_concurrent_envs", None)),
         "--token": (options.token, authority.token),
+        "--web": (options.web, getattr(server, "has_page", False)),
     }
     for option, (asked, got) in settled.items():
         if asked is not None and asked != got:

@@ -47,6 +47,7 @@ def serve(
     env_name: str | None = None,
     limits: Limits | None = None,
     token: str | None = None,
+    web: bool | None = None,
     log_level: str = "warning",
 ) -> None:
     """Serves an environment until SIGTERM or Ctrl-C.
@@ -64,6 +65,7 @@ def serve(
         env_name: the environment's name for people.
         limits: every other bound.
         token: what callers must show; `OPENENV_TOKEN`, else nothing, by default.
+        web: serve the web page at `/web/`; as `ENABLE_WEB_INTERFACE` says, by default.
         log_level: uvicorn's.
 
     Raises:
@@ -77,6 +79,7 @@ def serve(
         host_kind=host_kind,
         isolation=isolation,
         token=token,
+        web=web,
     )
     serve_app(app, host, port, log_level=log_level)
 
