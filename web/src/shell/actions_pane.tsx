@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { ActionForm } from "../form/action_form";
 import { ResetForm } from "../form/reset_form";
@@ -56,45 +55,49 @@ export function ActionsPane({ desk, tools, keys, onKeys }: Props) {
       submitLabel="Step"
     />
   );
-  return (
-    <section class="shell-pane shell-actions" aria-labelledby="actions-title">
-      <h2 id="actions-title">Actions</h2>
-      <ResetForm
-        schema={config.reset}
-        busy={busy}
-        faults={desk.newest.value?.kind === "reset" ? desk.faults.value : []}
-        onReset={(kwargs) => void desk.reset(kwargs)}
+  const ways =
+    tabs.length > 1 ? (
+      <Tabs
+        label="Ways to act"
+        tabs={tabs}
+        chosen={chosen.value}
+        onChoose={(id) => {
+          chosen.value = id;
+        }}
       />
-      {buttons.length > 0 && (
-        <QuickBar actions={buttons} busy={busy} keys={keys} onKeys={onKeys} onAct={act} />
-      )}
-      <Collapsed when={buttons.length > 0}>
-        {tabs.length > 1 ? (
-          <Tabs
-            label="Ways to act"
-            tabs={tabs}
-            chosen={chosen.value}
-            onChoose={(id) => {
-              chosen.value = id;
-            }}
-          />
-        ) : (
-          form()
-        )}
-      </Collapsed>
-      <Snippet environment={desk.environment} action={pending.value ?? {}} />
-    </section>
-  );
-}
-
-/** Where buttons do, the form waits until it is wanted. */
-function Collapsed({ when, children }: { when: boolean; children: ComponentChildren }) {
-  if (!when) return <>{children}</>;
+    ) : (
+      form()
+    );
+  const snippet = <Snippet environment={desk.environment} action={pending.value ?? {}} />;
   return (
-    <details class="shell-details">
-      <summary>Any other action</summary>
-      {children}
-    </details>
+    <div class="shell-left">
+      <section class="shell-pane shell-actions" aria-labelledby="actions-title">
+        <h2 id="actions-title">Actions</h2>
+        <ResetForm
+          schema={config.reset}
+          busy={busy}
+          faults={desk.newest.value?.kind === "reset" ? desk.faults.value : []}
+          onReset={(kwargs) => void desk.reset(kwargs)}
+        />
+        {buttons.length > 0 ? (
+          <QuickBar actions={buttons} busy={busy} keys={keys} onKeys={onKeys} onAct={act} />
+        ) : (
+          <>
+            {ways}
+            {snippet}
+          </>
+        )}
+      </section>
+      {buttons.length > 0 && (
+        <section class="shell-pane shell-more" aria-label="More actions">
+          <details class="shell-details">
+            <summary>Any other action</summary>
+            {ways}
+          </details>
+          {snippet}
+        </section>
+      )}
+    </div>
   );
 }
 
