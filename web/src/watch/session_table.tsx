@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { figure } from "../history/format";
 import type { Listed, Watched } from "./watched";
 
@@ -9,8 +10,34 @@ interface Props {
   onPick: (id: string, on: boolean) => void;
 }
 
-/** The sessions of the server, to pick from. */
-export function SessionTable({ sessions, picked, isFull, onPick }: Props) {
+/** As many rows as are drawn. */
+const ROWS = 200;
+
+/** The sessions of the server, to pick from; where there are many, by name. */
+export function SessionTable(props: Props) {
+  const { sessions } = props;
+  const [text, setText] = useState("");
+  const found = text === "" ? sessions : sessions.filter((session) => isNamed(session, text));
+  const drawn = found.slice(0, ROWS);
+  return (
+    <>
+      {sessions.length > ROWS && (
+        <label class="watch-find">
+          Find a session or an episode
+          <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        </label>
+      )}
+      <Table {...props} sessions={drawn} />
+      {found.length > drawn.length && (
+        <p class="watch-line">
+          The first {ROWS} of {found.length.toLocaleString("en")} are listed.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Table({ sessions, picked, isFull, onPick }: Props) {
   return (
     <div class="watch-scroll" role="region" aria-label="Running sessions" tabIndex={0}>
       <table class="watch-table">
@@ -31,30 +58,51 @@ export function SessionTable({ sessions, picked, isFull, onPick }: Props) {
         </thead>
         <tbody>
           {sessions.map((session) => (
-            <tr key={session.id}>
-              <th scope="row">
-                <label class="watch-pick">
-                  <input
-                    type="checkbox"
-                    checked={picked.has(session.id)}
-                    disabled={isFull && !picked.has(session.id)}
-                    onChange={(event) => onPick(session.id, event.currentTarget.checked)}
-                  />
-                  {session.id}
-                </label>
-              </th>
-              <td class="watch-wide watch-name" title={session.episode_id ?? ""}>
-                {session.episode_id ?? "–"}
-              </td>
-              <td class="watch-number">{session.step_count.toLocaleString("en")}</td>
-              <td class="watch-number">{session.total_reward === null ? "–" : figure(session.total_reward)}</td>
-              <td class="watch-now">{nowOf(session)}</td>
-            </tr>
+            <SessionRow
+              key={session.id}
+              session={session}
+              isPicked={picked.has(session.id)}
+              isFull={isFull}
+              onPick={onPick}
+            />
           ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+interface RowProps extends Pick<Props, "isFull" | "onPick"> {
+  session: Listed;
+  isPicked: boolean;
+}
+
+function SessionRow({ session, isPicked, isFull, onPick }: RowProps) {
+  return (
+    <tr>
+      <th scope="row">
+        <label class="watch-pick">
+          <input
+            type="checkbox"
+            checked={isPicked}
+            disabled={isFull && !isPicked}
+            onChange={(event) => onPick(session.id, event.currentTarget.checked)}
+          />
+          {session.id}
+        </label>
+      </th>
+      <td class="watch-wide watch-name" title={session.episode_id ?? ""}>
+        {session.episode_id ?? "–"}
+      </td>
+      <td class="watch-number">{session.step_count.toLocaleString("en")}</td>
+      <td class="watch-number">{session.total_reward === null ? "–" : figure(session.total_reward)}</td>
+      <td class="watch-now">{nowOf(session)}</td>
+    </tr>
+  );
+}
+
+function isNamed({ id, episode_id }: Listed, text: string): boolean {
+  return id.includes(text) || (episode_id ?? "").includes(text);
 }
 
 function nowOf({ busy, done, held }: Listed): string {
