@@ -1,10 +1,10 @@
 import type { FieldOf } from "../schema/field";
 import { placeholderOf } from "../schema/limits";
-import { isExact } from "../schema/json_text";
 import type { Json } from "../types";
 import { CodeEditor } from "../view/code_editor";
 import { Frame, Hint, useControl, type FieldProps } from "./frame";
 import { NullButton } from "./leaving_out";
+import { readNumber } from "./numbers";
 import { useScope } from "./scope";
 import { useTyped } from "./typed";
 
@@ -94,24 +94,13 @@ export function CodeInput(props: FieldProps<FieldOf<"code">>) {
   );
 }
 
-const WHOLE = /^[+-]?\d+$/;
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
-
-/** What was typed as a number; what is none, or cannot be held exactly, stays the text that it is. */
-function readNumber(text: string, field: FieldOf<"number">, required: boolean): Json | undefined {
-  const typed = text.trim();
-  if (typed === "") return required && field.nullable ? null : undefined;
-  if (field.exact || !(field.integer ? WHOLE : DECIMAL).test(typed)) return typed;
-  return isExact(typed.replace(/^\+/, "")) ? Number(typed) : typed;
-}
-
 /** A number, and a slider where it has bounds that are near each other. */
 export function NumberInput(props: FieldProps<FieldOf<"number">>) {
   const { field, pointer, value, required, label } = props;
   const { edit } = useScope();
   const [text, type] = useTyped(value, asText);
   const enter = (next: string) => {
-    const read = readNumber(next, field, required);
+    const read = readNumber(next, field, required && field.nullable ? null : undefined);
     type(next, read);
     edit(pointer, read);
   };

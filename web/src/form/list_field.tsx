@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { FieldOf } from "../schema/field";
+import { fieldOf, type FieldOf } from "../schema/field";
 import { initialIn } from "../schema/initial";
 import { inside } from "../schema/path";
 import type { Json } from "../types";
@@ -7,6 +7,7 @@ import { FieldView } from "./fields";
 import { Group, type FieldProps } from "./frame";
 import { JsonPart } from "./json_part";
 import { MayBeLeftOut } from "./leaving_out";
+import { severalNumbers } from "./numbers";
 import { idOf, memo, useScope } from "./scope";
 
 /** Items that can be added, removed and moved. */
@@ -16,49 +17,69 @@ export function ListField(props: FieldProps<FieldOf<"list">>) {
 
 function Items(props: FieldProps<FieldOf<"list">> & { remove: preact.ComponentChildren }) {
   const { field, pointer, value, label, remove } = props;
-  const { root, edit, idPrefix } = useScope();
-  const items = Array.isArray(value) ? value : [];
-  const keys = useKeys(items.length);
-  const focus = useFocus();
-  const change = useRef<ItemChange>(() => {});
-  change.current = (index, to) => {
-    keys.move(index, to);
-    edit(pointer, moved(items, index, to));
-    const near = to ?? Math.min(index, items.length - 2);
-    focus(near < 0 ? `${idOf(idPrefix, pointer)}-add` : `${idOf(idPrefix, inside(pointer, near))}-remove`);
-  };
-  const stable = useRef<ItemChange>((index, to) => change.current(index, to));
+  const { items, keyOf, change, paste, add, addId } = useItems(props);
   if (!Array.isArray(value)) return <JsonPart {...props} />;
   return (
     <Group {...props} label={`${label} (${items.length})`} actions={remove}>
-      <ol class="form-items">
+      <ol class="form-items" onPaste={paste}>
         {items.map((item, index) => (
           <Item
-            key={keys.of(index)}
+            key={keyOf(index)}
             field={field}
             pointer={pointer}
             index={index}
             last={index === items.length - 1}
             value={item}
             fixed={items.length <= field.min}
-            change={stable.current}
+            change={change}
           />
         ))}
       </ol>
-      <button
-        type="button"
-        id={`${idOf(idPrefix, pointer)}-add`}
-        class="form-small"
-        disabled={items.length >= field.max}
-        onClick={() => {
-          edit(pointer, [...items, initialIn(root, field.items, field.name, 1) ?? null]);
-          focus(idOf(idPrefix, inside(pointer, items.length)));
-        }}
-      >
+      <button type="button" id={addId} class="form-small" disabled={items.length >= field.max} onClick={add}>
         Add to {label}
       </button>
     </Group>
   );
+}
+
+/** The items of a list, and what changes them; the focus goes where a person goes on. */
+function useItems({ field, pointer, value }: FieldProps<FieldOf<"list">>) {
+  const { root, edit, idPrefix } = useScope();
+  const items = Array.isArray(value) ? value : [];
+  const keys = useKeys(items.length);
+  const focus = useFocus();
+  const addId = `${idOf(idPrefix, pointer)}-add`;
+  const change = useRef<ItemChange>(() => {});
+  change.current = (index, to) => {
+    keys.move(index, to);
+    edit(pointer, moved(items, index, to));
+    const near = to ?? Math.min(index, items.length - 2);
+    focus(near < 0 ? addId : `${idOf(idPrefix, inside(pointer, near))}-remove`);
+  };
+  return {
+    items,
+    addId,
+    keyOf: keys.of,
+    // The same function at each rendering, so that items need none of their own.
+    change: useRef<ItemChange>((index, to) => change.current(index, to)).current,
+    add: () => {
+      edit(pointer, [...items, initialIn(root, field.items, field.name, 1) ?? null]);
+      focus(idOf(idPrefix, inside(pointer, items.length)));
+    },
+    paste: (event: ClipboardEvent) => {
+      const item = fieldOf(root, field.items, field.name);
+      const numbers = item.kind === "number" ? severalNumbers(event.clipboardData?.getData("text") ?? "", item) : null;
+      const row = event.target instanceof Element ? event.target.closest("li") : null;
+      if (!numbers || !row) return;
+      const at = indexOf(row);
+      event.preventDefault();
+      edit(pointer, [...items.slice(0, at), ...numbers, ...items.slice(at + 1)].slice(0, field.max));
+    },
+  };
+}
+
+function indexOf(row: Element): number {
+  return Array.from(row.parentElement?.children ?? []).indexOf(row);
 }
 
 /** Moves the item at a place to another one, or takes it away. */

@@ -46,7 +46,8 @@ export function useChecked(
   useLayoutEffect(() => {
     if (!focus.current) return;
     focus.current = false;
-    focusFirst(form.current);
+    // The fields, which know of their faults by context, are rendered right after this.
+    queueMicrotask(() => focusFirst(form.current));
   });
   return {
     faults: found.faults,
