@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from openenv.protocol.errors import ControlClosed
+from openenv.protocol.errors import ConfigurationError, ControlClosed
 from openenv.protocol.wire import ServerMode
 
 STANDING = "openenv.standing"
@@ -40,6 +40,9 @@ class Authority:
         allow_agent_control: whoever may call may control episodes, in production too.
         watch_token: what those must show who watch running sessions, and do nothing else; without
             one nobody watches.
+
+    Raises:
+        ConfigurationError: the watch token is also another one, so that it would open less.
     """
 
     mode: ServerMode = ServerMode.SIMULATION
@@ -47,6 +50,13 @@ class Authority:
     control_token: str | None = field(default=None, repr=False)
     allow_agent_control: bool = False
     watch_token: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.watch_token is not None and self.watch_token in (self.token, self.control_token):
+            raise ConfigurationError(
+                "the watch token opens nothing but watching: give it a value of its own, other "
+                "than that of OPENENV_TOKEN and OPENENV_CONTROL_TOKEN"
+            )
 
     def standing(self, authorization: str) -> Standing:
         """What the caller with this `Authorization` header may do."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import ipaddress
+import re
 from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse, Response
@@ -22,8 +23,11 @@ from openenv.server.web.page import Page, place
 
 WATCH = "/web/watch"
 """Where running sessions are watched."""
+CUSTOM = "/web/custom/"
+"""Where a page of an author's own is, which may take files."""
 BEARER = "openenv.bearer."
 """Begins the subprotocol by which a browser shows a token: a page can set no header there."""
+_ONE_WORD = re.compile(rb"[!-~]+")
 DENIAL = "websocket.http.response"
 """The ASGI extension by which a handshake is refused in words."""
 
@@ -109,7 +113,8 @@ class Guard:
         if length.isdigit() and int(length) > self._max_body:
             return await self._too_large(int(length))(scope, receive, send)
         has_body = length not in ("", "0") or "transfer-encoding" in headers
-        if has_body and not _is_json(content_type := headers.get("content-type", "")):
+        content_type = headers.get("content-type", "")
+        if has_body and not (_is_json(content_type) or place(scope).startswith(CUSTOM)):
             problem = f"the body must be application/json, got {content_type or 'no content type'}"
             return await answer(415, "VALIDATION_ERROR", problem)(scope, receive, send)
         body = bytearray()
@@ -143,6 +148,8 @@ def _in_subprotocol(scope: Scope) -> str:
     try:
         token = base64.urlsafe_b64decode(shown[0] + "=" * (-len(shown[0]) % 4))
     except (binascii.Error, ValueError):
+        return ""
+    if not _ONE_WORD.fullmatch(token):  # it becomes a header, also to other servers
         return ""
     authorization = b"Bearer " + token
     scope["headers"] = [*scope["headers"], (b"authorization", authorization)]

@@ -103,6 +103,23 @@ def test_a_token_is_shown_there() -> None:
             assert chosen(page, V2, bearer("word")) == V2
 
 
+def test_a_token_brings_no_headers_of_its_own() -> None:
+    shown: list[str | None] = []
+
+    def note(connection: ServerConnection) -> None:
+        assert connection.request is not None
+        shown.append(connection.request.headers.get("X-Evil"))
+
+    offers = [V1, bearer("word\r\nX-Evil: yes")]
+    with (
+        sockets(note) as other,
+        page_of(other) as page,
+        page.socket(subprotocols=offers) as socket,
+    ):
+        socket.closed()
+    assert shown == [None]
+
+
 def test_sessions_are_watched_through_it() -> None:
     shown: list[Any] = []
 

@@ -1,5 +1,6 @@
 """`config.json`: what the page is told of a server, without any environment being built."""
 
+import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -121,6 +122,7 @@ class Told(Environment[Do, Saw]):
         seed: int | None = None,
         bounds: Bounds | None = None,
         lives: int = 3,
+        patience: float = math.inf,
         where: Path = Path("/nowhere"),
         odd: Any = print,
         **options: Any,
@@ -131,6 +133,7 @@ class Told(Environment[Do, Saw]):
             seed: of chance.
             bounds: of the world.
             lives: how many there are.
+            patience: how long.
             where: a place.
             odd: something that no JSON can say.
             **options: those of `WorldOptions`.
@@ -149,6 +152,7 @@ def test_a_reset_is_told_by_its_signature_and_its_options() -> None:
         "episode_id",
         "bounds",
         "lives",
+        "patience",
         "where",
         "odd",
         "opponent",
@@ -162,6 +166,13 @@ def test_a_reset_is_told_by_its_signature_and_its_options() -> None:
     assert told["opponent"]["enum"] == ["random", "none"]
     assert schema["additionalProperties"] is False
     assert "required" not in schema
+
+
+def test_it_is_json_as_browsers_read_it() -> None:
+    with serving(Told, web=True) as served:
+        body = served.http("GET", "/web/config.json").body
+    assert b"Infinity" not in body
+    assert b"NaN" not in body
 
 
 def test_what_a_variable_says_stays_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from openenv import ConfigurationError
 from openenv.protocol.envelope import Encoding
 from openenv.runtime.limits import Limits
+from openenv.server.app import create_app
 from tests.server.worlds import World
 from tests.serving import PATIENCE_S, Served, serving
 
@@ -122,6 +124,14 @@ def test_two_tokens_watch(watched: Served, token: str) -> None:
         assert socket.connection.subprotocol == "openenv.watch"
         told = json.loads(socket.connection.recv(PATIENCE_S))
         assert told == {"type": "sessions", "sessions": []}
+
+
+@pytest.mark.parametrize("other", ["token", "control_token"])
+def test_a_watch_token_is_no_other_one(other: str) -> None:
+    options: Any = {other: "one-word", "watch_token": "one-word"}
+    with pytest.raises(ConfigurationError, match="value of its own") as refused:
+        create_app(World, **options)
+    assert "one-word" not in str(refused.value)
 
 
 def test_who_may_watch_says_so(watched: Served) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 
@@ -69,7 +69,8 @@ class Page:
         return answer
 
     async def _told(self) -> Asset:
-        return Asset.of(json.dumps(await self._configure()).encode(), "application/json")
+        told = to_json(await self._configure(), inf_nan_mode="null")  # browsers read no NaN
+        return Asset.of(told, "application/json")
 
 
 def _is_read(scope: Scope) -> bool:
