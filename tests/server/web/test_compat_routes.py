@@ -8,10 +8,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, get_args
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from openenv import Action, Environment, Observation
+from openenv import Action, CallToolAction, CallToolObservation, Environment, Observation, tool
 from openenv.env.environment import HostKind
 from openenv.runtime.limits import Limits
 from openenv.server.web.shared_episode import MAX_ACTION_LOGS, MAX_LOG_BYTES
@@ -464,6 +464,37 @@ def test_the_record_is_bounded_in_bytes() -> None:
         with viewing(served, max_size=None) as viewer:
             (log,) = seen(viewer)["action_logs"]
     assert log["step_count"] == 7
+
+
+def test_a_server_that_ends_lets_viewers_go() -> None:
+    with ExitStack() as viewers, serving(World, web=True) as served:
+        viewer = viewers.enter_context(viewing(served))
+        seen(viewer)
+        reset(served)
+    with pytest.raises(ConnectionClosed):
+        while True:
+            seen(viewer)
+
+
+class Shop(Environment[CallToolAction, CallToolObservation]):
+    """Offers a tool alone."""
+
+    def reset(self, **options: Any) -> Observation:  # type: ignore[override]
+        return Observation()
+
+    @tool
+    def price(self, of: str) -> int:
+        """The price of something."""
+        return len(of)
+
+
+def test_tools_are_called() -> None:
+    with serving(Shop, web=True) as served:
+        reset(served)
+        listed = step(served, type="list_tools")["observation"]["tools"]
+        assert [tool["name"] for tool in listed] == ["price"]
+        called = step(served, type="call_tool", tool_name="price", arguments='{"of": "tea"}')
+        assert called["observation"]["result"]["data"] == 3
 
 
 def test_a_server_that_ends_waits_for_no_call_that_hangs() -> None:

@@ -94,6 +94,15 @@ def test_it_is_for_those_who_may_control_episodes(address: Any) -> None:
     assert httpx.get(f"{address('custom')}/web/custom/").status_code == 401
 
 
+def test_it_may_take_files(address: Any) -> None:
+    url = f"{address('ours')}/web/custom/gradio_api/upload"
+    answer = httpx.post(url, files={"files": ("note.txt", b"hello")}, timeout=60)
+    assert answer.status_code == 200
+    assert answer.json()[0].endswith("note.txt")
+    foreign = httpx.post(url, files={"files": b"x"}, headers={"Origin": "https://evil.example"})
+    assert foreign.status_code == 403
+
+
 def test_in_a_browser(address: Any) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

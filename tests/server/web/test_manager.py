@@ -15,11 +15,12 @@ from openenv.protocol.errors import (
     EnvironmentFactoryError,
     InvalidRequest,
     SessionCapacityError,
+    SessionError,
 )
 from openenv.runtime.hosts import Housing
 from openenv.runtime.limits import Limits
 from openenv.runtime.sessions import Sessions
-from tests.server.worlds import Awaited, Do, Saw, Unbuildable, World
+from tests.server.worlds import Awaited, Do, Gate, Saw, Unbuildable, World
 
 
 class Threads(Environment[Action, Observation]):
@@ -207,6 +208,19 @@ class TestInAServer:
         assert manager.get_state() == {"episode_id": "e1", "step_count": 1, "last": "hi"}
         await sessions.close_all()
         await manager.close(10)
+
+    async def test_a_call_that_hangs_is_not_waited_for(self) -> None:
+        gate = World.gate = Gate()
+        sessions = _sessions(Limits(close_grace=0.05))
+        manager = WebInterfaceManager(sessions.spec, sessions=sessions)
+        await manager.reset_environment()
+        hanging = asyncio.ensure_future(manager.step_environment({"what": "wait"}))
+        await asyncio.to_thread(gate.wait_until_entered)
+        await sessions.close_all()
+        with pytest.raises(SessionError):
+            await hanging
+        await manager.close(0.05)
+        gate.opened.set()
 
 
 def _sessions(limits: Limits, housing: Housing | None = None) -> Sessions:

@@ -10,7 +10,7 @@ from starlette.routing import Mount
 from openenv.env.spec import EnvSpec
 from openenv.server.asgi import App, Receive, Scope, Send
 from openenv.server.authority import may_control
-from openenv.server.guard import refuse_control
+from openenv.server.guard import CUSTOM, refuse_control
 from openenv.server.web import gradio_theme
 from openenv.server.web.action_fields import action_fields
 from openenv.server.web.chat import is_chat
@@ -19,7 +19,7 @@ from openenv.server.web.manager import WebInterfaceManager
 from openenv.server.web.options import WebOptions
 from openenv.server.web.quick_start import get_quick_start_markdown
 
-PATH = "/web/custom"
+PATH = CUSTOM.rstrip("/")
 
 
 def add_custom_page(
