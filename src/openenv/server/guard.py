@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import ipaddress
+import re
 from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse, Response
@@ -26,6 +27,7 @@ CUSTOM = "/web/custom/"
 """Where a page of an author's own is, which may take files."""
 BEARER = "openenv.bearer."
 """Begins the subprotocol by which a browser shows a token: a page can set no header there."""
+_ONE_WORD = re.compile(rb"[!-~]+")
 DENIAL = "websocket.http.response"
 """The ASGI extension by which a handshake is refused in words."""
 
@@ -146,6 +148,8 @@ def _in_subprotocol(scope: Scope) -> str:
     try:
         token = base64.urlsafe_b64decode(shown[0] + "=" * (-len(shown[0]) % 4))
     except (binascii.Error, ValueError):
+        return ""
+    if not _ONE_WORD.fullmatch(token):  # it becomes a header, also to other servers
         return ""
     authorization = b"Bearer " + token
     scope["headers"] = [*scope["headers"], (b"authorization", authorization)]
