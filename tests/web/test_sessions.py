@@ -14,7 +14,6 @@ from tests.web.places import page_of, served_page
 from tests.web.visitor import LOAD_FAILED, SOCKET_FAILED
 from tests.web.worlds import Drawing, Gate
 
-
 ONE_SLOT = Limits(capacity=1, eviction_age=0.1)
 """Who closes the window is waited for only a moment, before the next one has the slot."""
 

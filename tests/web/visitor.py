@@ -9,6 +9,7 @@ from typing import Any
 from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
+    FrameLocator,
     Locator,
     Page,
     WebSocketRoute,
@@ -37,8 +38,10 @@ class Visitor:
         self.address = address
         self.troubles: list[str] = []
         self._tolerated: list[str] = []
+        self._place: Page | FrameLocator
         context.set_default_timeout(PATIENCE_MS)
         self.page: Page = context.new_page()
+        self._place = self.page
         self.page.on("console", self._on_console)
         self.page.on("pageerror", lambda error: self.troubles.append(f"page error: {error}"))
 
@@ -64,22 +67,22 @@ class Visitor:
     @property
     def actions(self) -> Locator:
         """The left pane."""
-        return self.page.get_by_role("region", name="Actions")
+        return self._place.get_by_role("region", name="Actions", exact=True)
 
     @property
     def observation(self) -> Locator:
         """The right pane."""
-        return self.page.get_by_role("region", name="Observation")
+        return self._place.get_by_role("region", name="Observation")
 
     @property
     def history(self) -> Locator:
         """The pane below."""
-        return self.page.get_by_role("region", name="History")
+        return self._place.get_by_role("region", name="History")
 
     @property
     def status(self) -> Locator:
         """How it stands with the server."""
-        return self.page.get_by_role("banner").get_by_role("status")
+        return self._place.get_by_role("banner").get_by_role("status")
 
     @property
     def reset_button(self) -> Locator:
@@ -106,6 +109,16 @@ class Visitor:
         buttons = self.actions.get_by_role("region", name="Quick actions")
         self._act(buttons.get_by_role("button", name=re.compile(f"^{name}", re.IGNORECASE)))
 
+    def open_form(self) -> None:
+        """Shows the form, where something else is shown first."""
+        tab = self.actions.get_by_role("tab", name="Form", exact=True)
+        other = self.actions.get_by_text("Any other action", exact=True)
+        expect(self.step_button.or_(tab).or_(other).first).to_be_visible()
+        if not self.step_button.is_visible() and other.is_visible():
+            other.click()
+        if not self.step_button.is_visible():
+            tab.click()
+
     def choose_kind(self, label: str, kind: str) -> None:
         """Chooses what a field of several kinds holds."""
         group = self.actions.get_by_role("group", name=label, exact=True).first
@@ -113,10 +126,34 @@ class Visitor:
 
     def write_json(self, text: str) -> None:
         """Writes the action as JSON."""
+        self.open_form()
         editor = self.actions.get_by_role("textbox", name=re.compile("JSON"))
         if not editor.is_visible():
             self.actions.get_by_role("button", name="JSON", exact=True).click()
         editor.fill(text)
+
+    def within(self, frame: FrameLocator) -> None:
+        """The page is in a frame of another."""
+        self._place = frame
+
+    def open_tab(self, name: str) -> None:
+        """Turns to another part of the page."""
+        self.page.get_by_role("tab", name=name, exact=True).click()
+
+    def sees_action(self, text: str) -> None:
+        """Waits until the left pane has a text."""
+        expect(self.actions).to_contain_text(text)
+
+    def press_links(self) -> None:
+        """Presses whatever an environment made look like a link, as people do."""
+        for link in self.page.get_by_text("press me", exact=True).all():
+            if link.is_visible():
+                link.click(no_wait_after=True)
+
+    def show_token(self, token: str) -> None:
+        """Shows a token."""
+        self.page.get_by_label("Token").fill(token)
+        self.page.get_by_role("button", name="Go on").click()
 
     def may_cut_sockets(self) -> Callable[[], None]:
         """Puts something between the page and its server that can break the newest socket."""

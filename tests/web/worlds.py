@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from openenv import Action, Environment, Observation, State, tool
-from openenv.server.info import EnvironmentMetadata
+from openenv.env.metadata import EnvironmentMetadata
 
 PWNED = "window.pwned=(window.pwned||0)+1;parent.pwned=1;top.pwned=1"
 SCRIPT = f"<script>{PWNED}</script>"
