@@ -49,8 +49,8 @@ export function nameOf({ kind, step, episode }: Entry): string {
 }
 
 /** What was done, in one line. */
-export function deed(entry: Entry): string {
-  return entry.kind === "reset" ? `reset(${briefCall(entry.action)})` : briefCall(entry.action);
+export function deed({ kind, action }: Entry, budget?: number): string {
+  return kind === "reset" ? `reset(${briefCall(action, budget)})` : briefCall(action, budget);
 }
 
 interface Page {

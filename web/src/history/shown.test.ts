@@ -16,7 +16,7 @@ describe("what a filter shows", () => {
     expect(indices({})).toEqual([0, 1, 2, 3]);
     expect(indices({ only: "errors" })).toEqual([2]);
     expect(indices({ only: "rewards" })).toEqual([1, 3]);
-    expect(indices({ text: "THERE" })).toEqual([3]);
+    expect(indices({ text: 'message="THERE"' })).toEqual([3]);
     expect(indices({ text: "no such" })).toEqual([2]);
     expect(indices({ episode: 2 })).toEqual([]);
   });

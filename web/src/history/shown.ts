@@ -1,5 +1,5 @@
 import type { Entry } from "../types";
-import { brief } from "./format";
+import { brief, deed } from "./format";
 import type { Log } from "./log";
 
 /** Which entries are of interest. */
@@ -61,8 +61,8 @@ export function passes(entry: Entry, { text, only, episode }: Filter): boolean {
 function searched(entry: Entry): string {
   let text = texts.get(entry);
   if (text === undefined) {
-    const { action, result, error } = entry;
-    const parts = [brief(action, SEARCHED), brief(result?.observation ?? null, SEARCHED), error?.code, error?.message];
+    const { result, error } = entry;
+    const parts = [deed(entry, SEARCHED), brief(result?.observation ?? null, SEARCHED), error?.code, error?.message];
     text = parts.join("\n").toLowerCase();
     texts.set(entry, text);
   }
