@@ -9,7 +9,7 @@ const MAPS = ["properties", "$defs", "definitions", "patternProperties", "depend
 const SINGLE = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"];
 /** What the checker is to see of a schema besides its parts; formats are checked by patterns of our own. */
 const KEPT = new Set([
-  ...["$ref", "type", "const", "enum", "required", "dependentRequired", "minimum", "maximum"],
+  ...["$ref", "type", "const", "enum", "dependentRequired", "minimum", "maximum"],
   ...["exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"],
   ...["uniqueItems", "minProperties", "maxProperties", "minContains", "maxContains"],
 ]);
@@ -43,6 +43,7 @@ function part(root: Schema, schema: unknown): unknown {
 
 function copied(root: Schema, key: string, value: unknown): unknown {
   if (KEPT.has(key)) return key === "$ref" && !(typeof value === "string" && target(root, value)) ? undefined : value;
+  if (key === "required") return Array.isArray(value) ? value : undefined;
   if (key === "pattern") return typeof value === "string" && isPattern(value) ? value : undefined;
   if (LISTS.includes(key)) return listed(root, value);
   if (MAPS.includes(key)) return mapped(root, value);

@@ -144,6 +144,22 @@ describe("odd schemas", () => {
     expect(fieldOf(schema as Schema, schema as Schema).kind).toBeTypeOf("string");
   });
 
+  it("end where a union has itself as an option", () => {
+    const root: Schema = { anyOf: [{ $ref: "#" }, { type: "string" }] };
+    const field = fieldOf(root, root);
+    if (field.kind !== "union") throw new Error(field.kind);
+    expect(field.options.map((option) => fieldOf(root, option.schema).kind)).not.toContain("union");
+  });
+
+  it("with a form of their own are no unions: anyOf only limits them", () => {
+    const root: Schema = {
+      type: "object",
+      properties: { a: { type: "string" }, b: { type: "string", anyOf: [{ minLength: 1 }, { pattern: "x" }] } },
+      anyOf: [{ required: ["a"] }, { required: ["b"] }],
+    };
+    expect(kindsOf(root)).toEqual({ a: "string", b: "string" });
+  });
+
   it("merge what allOf says", () => {
     const root = { allOf: [{ properties: { a: {} }, required: ["a"] }, { properties: { b: {} }, required: ["b"] }] };
     expect(fieldOf(root, root)).toMatchObject({

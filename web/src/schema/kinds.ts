@@ -39,20 +39,38 @@ function choice(root: Schema, { schema }: Place): Kind | null {
 
 /** A union of nothing but constants is a choice. */
 function constants(root: Schema, schema: Schema): Json[] | null {
-  const options = forms(root, schema).map((option) => option.const);
+  const options = formsOf(root, schema).map(({ resolved }) => resolved.const);
   const all = options.filter((option) => option !== undefined);
   return all.length === options.length ? all : null;
 }
 
-/** The resolved options of a union. */
-function forms(root: Schema, schema: Schema): Schema[] {
-  const options = schema.anyOf ?? schema.oneOf;
-  return Array.isArray(options) ? options.map((option) => resolve(root, asSchema(option))) : [];
+interface Form {
+  place: Schema;
+  resolved: Schema;
+}
+
+const DEEPEST = 3;
+
+/** The options of a union, and of the unions among them. */
+function formsOf(root: Schema, schema: Schema, depth = 0): Form[] {
+  const options = isUnion(schema) ? (schema.anyOf ?? schema.oneOf ?? []) : [];
+  return options.map(asSchema).flatMap((place): Form[] => {
+    const resolved = resolve(root, place);
+    if (!isUnion(resolved)) return [{ place, resolved }];
+    // A union that has itself as an option ends somewhere.
+    return depth < DEEPEST ? formsOf(root, resolved, depth + 1) : [{ place: {}, resolved: {} }];
+  });
+}
+
+/** Whether a schema offers a choice of forms; one that has a form of its own only limits it further. */
+function isUnion(schema: Schema): boolean {
+  const formed = schema.properties !== undefined || (typeof schema.type === "string" && schema.type !== "object");
+  return !formed && Array.isArray(schema.anyOf ?? schema.oneOf);
 }
 
 function union(root: Schema, { schema, name }: Place): Kind | null {
-  const resolved = forms(root, schema);
-  if (resolved.length > 0) return numeric(resolved) ?? apart(root, schema, resolved, name);
+  const forms = formsOf(root, schema);
+  if (forms.length > 0) return numeric(forms) ?? apart(root, schema, forms, name);
   if (!Array.isArray(schema.type) || schema.type.length === 0) return null;
   const options = schema.type.map((type) => ({ label: type, schema: { ...schema, type } }));
   return { kind: "union", options, discriminator: undefined };
@@ -62,26 +80,27 @@ function union(root: Schema, { schema, name }: Place): Kind | null {
 export const DECIMAL = /\\d\*\\\.\?\\d/;
 
 /** `int | float` is a number, and so is a Decimal: a number, or text that reads as one. */
-function numeric(resolved: Schema[]): Kind | null {
-  const numbers = resolved.filter((option) => option.type === "number" || option.type === "integer");
-  const others = resolved.filter((option) => !numbers.includes(option));
+function numeric(forms: Form[]): Kind | null {
+  const options = forms.map(({ resolved }) => resolved);
+  const numbers = options.filter((option) => option.type === "number" || option.type === "integer");
+  const others = options.filter((option) => !numbers.includes(option));
   const decimal = others.length === 1 && others[0]?.type === "string" && DECIMAL.test(others[0].pattern ?? "");
   if (numbers.length === 0 || (others.length > 0 && !decimal)) return null;
   const wide = numbers.find((option) => option.type === "number") ?? numbers[0]!;
   return { ...numberKind(wide), exact: decimal };
 }
 
-function apart(root: Schema, schema: Schema, resolved: Schema[], name: string): Kind {
+function apart(root: Schema, schema: Schema, forms: Form[], name: string): Kind {
+  const resolved = forms.map((form) => form.resolved);
   const discriminator = schema.discriminator?.propertyName ?? commonConstant(root, resolved);
-  const places = (schema.anyOf ?? schema.oneOf)!;
-  const options = resolved.map((option, index): Option => {
-    return { label: labelOf(root, option, discriminator, index), schema: named(asSchema(places[index]), option, name) };
+  const options = forms.map((form, index): Option => {
+    return { label: labelOf(root, form.resolved, discriminator, index), schema: named(form, name) };
   });
   return { kind: "union", options, discriminator };
 }
 
 /** A string of a union is known by the union's name: `content: str | list[Part]` is a text. */
-function named(place: Schema, resolved: Schema, name: string): Schema {
+function named({ place, resolved }: Form, name: string): Schema {
   return resolved.type === "string" && !place.title ? { ...resolved, "x-name": name } : place;
 }
 

@@ -38,6 +38,9 @@ function likeness(root: Schema, schema: Schema, value: Json | undefined, depth: 
   if (value === null && field.nullable) return 1;
   if (!ofKind(field, value)) return 0;
   if (depth === 0 || field.kind === "json") return 0.1;
+  if (field.kind === "union") {
+    return Math.max(...field.options.map((option) => likeness(root, option.schema, value, depth - 1)));
+  }
   if (field.kind === "object" && isObject(value)) return objectLikeness(root, field, value, depth);
   if (Array.isArray(value) && value.length > 0) return listLikeness(root, field, value, depth);
   return field.kind === "dict" || field.kind === "choice" || field.kind === "const" ? 0.9 : 1;

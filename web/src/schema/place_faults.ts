@@ -8,8 +8,11 @@ import { isObject, own } from "./path";
  * (`["shape", "Circle", "radius"]`), and the parts of a body, which are no places.
  */
 export function placed(root: Schema, value: Json, faults: Fault[]): Fault[] {
-  return faults.map((fault) => ({ loc: place(root, value, fault.loc), msg: fault.msg }));
+  return faults.map((fault) => ({ loc: place(root, value, fault.loc), msg: fault.msg.replace(OWN_WORDS, "") }));
 }
+
+/** What pydantic puts before the words of a validator's author. */
+const OWN_WORDS = /^(Value|Assertion) error, /;
 
 function place(root: Schema, value: Json | undefined, loc: Fault["loc"]): Fault["loc"] {
   let field = fieldIn(root, fieldOf(root, root), value);

@@ -120,6 +120,12 @@ describe("initialValue", () => {
 });
 
 describe("placed", () => {
+  it("says what a validator's author said", () => {
+    expect(placed(MONSTER, RIGHT, [{ loc: ["count"], msg: "Value error, too many" }])).toEqual([
+      { loc: ["count"], msg: "too many" },
+    ]);
+  });
+
   it("finds the field that a server means", () => {
     const value = { ...RIGHT, shapes: [{ type: "circle", radius: 0 }], int_or_text: [], scores: { a: "x" } };
     const locs = [["shape", "circle", "radius"], ["shapes", 0, "circle", "radius"], ["int_or_text", "int"], ["scores", "a"], ["nowhere"]];
