@@ -39,6 +39,7 @@ def address() -> Iterator[Any]:
 
 
 CHROMIUM = os.environ.get("OPENENV_CHROMIUM", "/usr/bin/chromium")
+PATIENCE_MS = 60_000
 SHOWN = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -103,18 +104,19 @@ def test_it_may_take_files(address: Any) -> None:
     assert foreign.status_code == 403
 
 
-def test_in_a_browser(address: Any) -> None:
+def test_in_a_browser_beside_the_built_in_page(address: Any) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         window = browser.new_page()
-        window.set_default_timeout(60_000)
-        window.goto(f"{address('ours')}/web/custom/")
-        expect(window).to_have_title("OpenEnv Agentic Environment: world")
-        window.get_by_role("button", name="Reset").click()
-        expect(window.get_by_text("Step 0")).to_be_visible(timeout=60_000)
-        window.get_by_label("text").fill("hello there")
-        window.get_by_role("button", name="Step").click()
-        expect(window.get_by_text("Step 1 · reward 1.0")).to_be_visible(timeout=60_000)
+        window.set_default_timeout(PATIENCE_MS)
+        window.goto(f"{address('ours')}/web/")
+        window.get_by_role("tab", name="Custom").click()
+        page = window.frame_locator("iframe[title=Custom]")
+        page.get_by_role("button", name="Reset").click()
+        expect(page.get_by_text("Step 0")).to_be_visible(timeout=PATIENCE_MS)
+        page.get_by_label("text").fill("hello there")
+        page.get_by_role("button", name="Step").click()
+        expect(page.get_by_text("Step 1 · reward 1.0")).to_be_visible(timeout=PATIENCE_MS)
         browser.close()
 
 

@@ -14,6 +14,7 @@ from openenv.server.web.gradio_theme import gradio
 from openenv.server.web.manager import WebInterfaceManager
 
 _TITLE = "OpenEnv Environment"
+_BEFORE = "Reset to begin."
 _SHOWN_LOGS = 50
 Shown = tuple[str, Any, Any, Any]
 """A line about what happened, the observation, the log, the state."""
@@ -66,7 +67,7 @@ def build_gradio_app(
                 inputs = [_component(gr, field) for field in fields] or [_raw(gr)]
                 step = gr.Button("Step", variant="primary")
             with gr.Column():
-                status = gr.Markdown("Reset to begin.", elem_classes="openenv-facts")
+                status = gr.Markdown(_BEFORE, elem_classes="openenv-facts")
                 observation = gr.JSON(label="Observation")
                 with gr.Accordion("Actions", open=False):
                     logs = gr.JSON(label="The newest first")
@@ -124,7 +125,7 @@ class _Play:
     def _all(self, fault: str) -> Shown:
         record = self._manager.episode_state
         newest = record.action_logs[-1] if record.action_logs else None
-        facts = f"Step {record.step_count}"
+        facts = _BEFORE if record.current_observation is None else f"Step {record.step_count}"
         if newest is not None:
             facts += f" · reward {newest.reward}{' · done' if newest.done else ''}"
         logs = [log.model_dump() for log in record.action_logs[: -_SHOWN_LOGS - 1 : -1]]

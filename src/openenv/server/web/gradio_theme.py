@@ -8,9 +8,8 @@ from typing import Any
 from openenv.protocol.extras import needs
 
 OPENENV_GRADIO_CSS = """
-.gradio-container { max-width: 72rem !important; margin: 0 auto; }
+.gradio-container { width: 100%; max-width: 72rem !important; margin: 0 auto; }
 .openenv-facts { font-variant-numeric: tabular-nums; }
-.openenv-fault { color: var(--error-text-color); }
 """
 
 
