@@ -1,6 +1,8 @@
 import type { Entry, Json, JsonObject } from "../types";
 
 const FIGURES = 4;
+/** What a container takes of the budget, lest one within the other without end be followed. */
+const NESTED = 8;
 
 /** A value in one line, cut off after about as many characters as the budget has. */
 export function brief(value: Json, budget = 160): string {
@@ -60,6 +62,7 @@ interface Page {
 
 function write(value: Json, page: Page): void {
   if (value === null || typeof value !== "object") return scalar(value, page);
+  page.left -= NESTED;
   if (Array.isArray(value)) {
     put("[", page);
     each(value, page, (part) => write(part, page));

@@ -47,6 +47,8 @@ it("says things in one line", () => {
   expect(brief("x".repeat(1e6), 10)).toBe(`"${"x".repeat(10)}…`);
   expect(briefCall({ code: "y".repeat(1e6), more: 1 }, 20).length).toBeLessThan(40);
   expect(brief(Array.from({ length: 1e6 }, () => 1), 30).length).toBeLessThan(60);
+  const nested = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as [];
+  expect(brief(nested, 4000).length).toBeLessThan(2000);
   const [reset, step] = [...played()];
   expect(reset && deed(reset)).toBe("reset(seed=1)");
   expect(step && deed(step)).toBe('message="hi"');
