@@ -1,12 +1,16 @@
 """What the page of a server elsewhere asks over HTTP."""
 
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
+from fastapi import FastAPI
 
+from openenv.server.app import create_app
 from tests.project.page.mirrored import nobody, page_of, website
 from tests.server.worlds import World
-from tests.serving import Served, serving
+from tests.serving import RawSocket, Served, serving, serving_app
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
@@ -123,6 +127,30 @@ def test_a_config_that_is_none_is_left_out() -> None:
     with website(200, {"Content-Type": "application/json"}, b"[1") as other, page_of(other) as page:
         told = page.http("GET", "/web/config.json")
         assert (told.status, told.json()["target"]) == (200, other)
+
+
+def test_a_server_under_a_path_is_asked_there() -> None:
+    inner = create_app(World, web=True)
+    outer = FastAPI(lifespan=inner.router.lifespan_context)
+    outer.mount("/games/world", inner)
+    outer.state.openenv = inner.state.openenv
+    with serving_app(outer) as far, page_of(f"{url(far)}/games/world") as page:
+        assert page.http("GET", "/schema").status == 200
+        assert page.http("GET", "/web/config.json").json()["reset"] is not None
+        with page.socket() as episode:
+            episode.reset()
+
+
+def test_the_end_waits_for_no_server_that_says_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute, ExitStack() as held:
+        with page_of(f"http://127.0.0.1:{mute.getsockname()[1]}") as page:
+            client = held.enter_context(RawSocket(page.port).socket)
+            client.sendall(b"GET /schema HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            asked = held.enter_context(mute.accept()[0])
+            assert asked.recv(65536).startswith(b"GET /schema ")
+        asked.setblocking(False)
+        with pytest.raises(BlockingIOError):  # it is still waited for, but not by the page
+            asked.recv(1)
 
 
 def test_pages_of_others_get_nowhere(mirror: Served) -> None:

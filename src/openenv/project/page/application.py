@@ -37,7 +37,7 @@ def application(endpoint: Endpoint, *, local: bool) -> App:
         [
             *(Route(path, relay, methods=["GET"]) for path in LOOKED_AT),
             Route("/mcp", relay, methods=["POST"]),
-            *(WebSocketRoute(path, sockets) for path in ("/ws", "/mcp", WATCH)),
+            *(WebSocketRoute(path, sockets) for path in ("/ws", WATCH)),
         ],
         redirect_slashes=False,
     )

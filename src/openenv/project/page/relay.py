@@ -22,10 +22,8 @@ from openenv.server.asgi import Receive, Scope, Send
 from openenv.server.guard import answer
 from openenv.server.web.page import place
 
-LOOK_S = 10.0
+ANSWER_S = 30.0
 """How long a server may take to say what it is, in seconds."""
-CALL_S = 600.0
-"""How long the call of a tool may take."""
 AT_ONCE = 32
 """Requests that are passed on at once; more wait."""
 
@@ -63,14 +61,18 @@ class Relay:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers as the server does; 502, where it does not answer as one of environments."""
         request = Request(scope, receive)
-        body = await request.body() if scope["method"] == "POST" else None
+        body = await request.body()
+        asking = asyncio.ensure_future(
+            self.ask(place(scope), body or None, shown_by(self.endpoint, scope))
+        )
+        leaving = asyncio.ensure_future(_left(receive))
         try:
-            said = await self.ask(place(scope), body, shown_by(self.endpoint, scope))
-        except Unreachable as error:
-            refusal = answer(502, "CONNECTION_ERROR", str(error))
-            return await refusal(scope, receive, send)
-        told = Response(said.body, said.status, media_type=said.media_type)
-        return await told(scope, receive, send)
+            await asyncio.wait([asking, leaving], return_when=asyncio.FIRST_COMPLETED)
+            if asking.done():
+                await _told(asking)(scope, receive, send)
+        finally:
+            asking.cancel()
+            leaving.cancel()
 
     async def ask(
         self, path: str, body: bytes | None = None, endpoint: Endpoint | None = None
@@ -96,6 +98,21 @@ class Relay:
                 worker.stop()
 
 
+async def _left(receive: Receive) -> None:
+    """Waits until the page has left, or this server ends."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _told(asking: asyncio.Future[Answer]) -> Response:
+    """What the page is told: the server's answer, or that it gave none."""
+    error = asking.exception()
+    if isinstance(error, Unreachable):
+        return answer(502, "CONNECTION_ERROR", str(error))
+    said = asking.result()
+    return Response(said.body, said.status, media_type=said.media_type)
+
+
 def shown_by(endpoint: Endpoint, scope: Scope) -> Endpoint:
     """The server, and the token that it is shown: the page's own goes before the client's."""
     shown = Headers(scope=scope).get("authorization")
@@ -119,9 +136,8 @@ def _fetched(at: Endpoint, path: str, body: bytes | None) -> Answer:
         headers = {**headers, "Content-Type": "application/json"}
     asked = urllib.request.Request(f"{at.base_url}{path}", body, dict(headers))
     handlers = urllib.request.ProxyHandler({} if at.is_local else None), Redirects()
-    timeout_s = LOOK_S if body is None else CALL_S
     try:
-        with opener(*handlers).open(asked, timeout=timeout_s) as said:
+        with opener(*handlers).open(asked, timeout=ANSWER_S) as said:
             return _read(at, said.status, said)
     except urllib.error.HTTPError as refusal:
         with refusal:
