@@ -1,6 +1,7 @@
 # Each target works on a fresh checkout: scripts/venv installs what is missing, once.
 
-.PHONY: help test test-agents test-envs test-swarm test-k8s check format catalog demo bench bench-envs faults soak clean
+.PHONY: help test test-agents test-envs test-swarm test-k8s check format web catalog screenshots demo bench bench-envs \
+	bench-web faults soak clean
 .DEFAULT_GOAL := help
 
 help: ## Say what can be made
@@ -38,6 +39,13 @@ format: ## Put the code into the house style
 	@.venv/bin/ruff check --fix-only --quiet .
 	@.venv/bin/ruff format .
 
+web: ## Build the web page into the package; needs Node 18 or later
+	@scripts/web build
+
+screenshots: ## Take the pictures of the web page in docs/img; needs Chromium
+	@scripts/venv envs
+	@.venv/bin/python -m tests.web.screenshots
+
 catalog: ## Write docs/environments anew from the packages
 	@scripts/venv envs
 	@.venv/bin/python -m tests.docs.catalog_pages
@@ -57,6 +65,10 @@ bench-envs: ## Measure every environment, in process and over the wire
 	@scripts/venv peer
 	@.venv/bin/python -m benchmarks.environments
 
+bench-web: ## Measure the web page in Chromium
+	@scripts/venv dev
+	@.venv/bin/python -m benchmarks.web
+
 EPISODES ?= 10000
 faults: ## Play EPISODES through a proxy that disturbs frames: none may be lost or repeated
 	@scripts/venv dev
@@ -68,5 +80,5 @@ soak: ## Keep a server busy for MINUTES: memory, threads and files must stay fla
 	@.venv/bin/python -m tests.proofs.soak --minutes $(MINUTES)
 
 clean: ## Remove what the other targets have made
-	@rm -rf .venv .peer-venv .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
+	@rm -rf .venv .peer-venv web/node_modules .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
 	@find . -name __pycache__ -prune -exec rm -rf {} +
