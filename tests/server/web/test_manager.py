@@ -200,12 +200,24 @@ class TestInAServer:
     async def test_elsewhere_it_has_nothing_in_hand_and_plays(self) -> None:
         sessions = _sessions(Limits(), Housing("process"))
         manager = WebInterfaceManager(sessions.spec, sessions=sessions)
-        with pytest.raises(ConfigurationError, match="not in this process"):
+        with pytest.raises(ConfigurationError, match="out of reach"):
             manager.env  # noqa: B018
         assert manager.get_state()["step_count"] == 0
         await manager.reset_environment({"episode_id": "e1"})
         await manager.step_environment({"text": "hi"})
         assert manager.get_state() == {"episode_id": "e1", "step_count": 1, "last": "hi"}
+        await sessions.close_all()
+        await manager.close(10)
+
+    async def test_on_the_one_thread_of_all_others(self) -> None:
+        class Affine(World):
+            REQUIRES_SINGLE_THREAD_EXECUTOR = True
+
+        sessions = Sessions(EnvSpec.of(Affine), Limits())
+        manager = WebInterfaceManager(sessions.spec, sessions=sessions)
+        with pytest.raises(ConfigurationError, match="all on one thread"):
+            manager.env  # noqa: B018
+        assert (await manager.reset_environment())["observation"]["text"] == "ready"
         await sessions.close_all()
         await manager.close(10)
 

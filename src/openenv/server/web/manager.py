@@ -24,7 +24,6 @@ from openenv.server.web.seated import seated_episode
 from openenv.server.web.shared_episode import MAX_ACTION_LOGS, EpisodeState, SharedEpisode
 
 ResultT = TypeVar("ResultT")
-_APART = ("process", "sandbox")
 
 
 class WebInterfaceManager:
@@ -70,7 +69,7 @@ class WebInterfaceManager:
         self.metadata = metadata or load_environment_metadata(own, spec.name)
         self._home: asyncio.AbstractEventLoop | None = None
         self._in_hand: InHand | None = None
-        if sessions is None or sessions.hosts.kind not in _APART:
+        if sessions is None or not _lives_apart(sessions):
             mode = ServerMode.SIMULATION if sessions is None else sessions.mode
             self._in_hand = InHand(session_factory(spec, tracebacks=False, mode=mode), spec.name)
         if sessions is None:
@@ -84,7 +83,7 @@ class WebInterfaceManager:
         """The environment itself; it is built when it is first asked for, which may block.
 
         Raises:
-            ConfigurationError: it lives in another process.
+            ConfigurationError: it lives in another process, or on the one thread of all others.
             EnvironmentFactoryError: its constructor raised.
         """
         return self._hand.environment
@@ -173,8 +172,12 @@ class WebInterfaceManager:
     def _hand(self) -> InHand:
         if self._in_hand is None:
             raise ConfigurationError(
-                "web_manager.env is not in this process: the server keeps environments in "
-                "processes of their own; use reset_environment(), step_environment() and "
+                "web_manager.env is out of reach: this server keeps environments in processes of "
+                "their own, or all on one thread; use reset_environment(), step_environment() and "
                 "get_state(), or serve with --host-kind thread"
             )
         return self._in_hand
+
+
+def _lives_apart(sessions: Sessions) -> bool:
+    return sessions.hosts.kind in ("process", "sandbox") or sessions.spec.traits.one_thread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -21,11 +21,12 @@ from openenv.server.calls import parsed, refuse_episode
 from openenv.server.guard import refuse_control
 from openenv.server.http import require_control
 from openenv.server.readme import load_environment_metadata
-from openenv.server.web.custom_page import add_custom_page
-from openenv.server.web.manager import WebInterfaceManager
 from openenv.server.web.options import Served, WebOptions
 from openenv.server.web.seated import seated_episode
 from openenv.server.web.shared_episode import SharedEpisode
+
+if TYPE_CHECKING:
+    from openenv.server.web.manager import WebInterfaceManager
 
 
 def add_routes(app: FastAPI, served: Served, options: WebOptions) -> None:
@@ -43,8 +44,7 @@ def add_routes(app: FastAPI, served: Served, options: WebOptions) -> None:
     if options.builder is None:
         episode = seated_episode(served.sessions, served.calls)
     else:
-        manager = _managed(app, served, options)
-        episode = manager.episode
+        episode = _managed(app, served, options).episode
     checks: list[Callable[..., Any]] = [require_control]
     checks += [] if served.alone else [refuse_episode]
     app.include_router(_SharedRoutes(episode).router([Depends(check) for check in checks]))
@@ -55,7 +55,10 @@ def add_routes(app: FastAPI, served: Served, options: WebOptions) -> None:
 
 
 def _managed(app: FastAPI, served: Served, options: WebOptions) -> WebInterfaceManager:
-    """What the author's page plays with; it is on the page when this returns."""
+    """What the author's page plays with; the page is there when this returns."""
+    from openenv.server.web.custom_page import add_custom_page
+    from openenv.server.web.manager import WebInterfaceManager
+
     spec = served.spec
     own = spec.make() if spec.shared else spec.make
     manager = WebInterfaceManager(
