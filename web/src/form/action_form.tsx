@@ -1,4 +1,4 @@
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { documented } from "../schema/attributes";
 import { fieldOf } from "../schema/field";
 import type { Fault, JsonObject, Schema } from "../types";
@@ -92,12 +92,8 @@ export function Fields({ schema, filling }: { schema: Schema; filling: Filling }
 /** The whole as JSON; what is wrong with a part of it is listed below. */
 function RawJson({ filling }: { filling: Filling }) {
   const { faults, drafts } = filling.checked;
-  const [error, setError] = useState<string | null>(null);
-  useLayoutEffect(() => {
-    if (error === null) return;
-    drafts.set("", error);
-    return () => void drafts.delete("");
-  }, [error, drafts]);
+  // Gone with the editor, so that the form is free of it.
+  useEffect(() => () => void drafts.delete(""), [drafts]);
   return (
     <div class="form-field">
       <JsonEditor
@@ -106,7 +102,7 @@ function RawJson({ filling }: { filling: Filling }) {
         invalid={faults.length > 0}
         object
         onChange={filling.edit}
-        onError={setError}
+        onError={(error) => (error === null ? drafts.delete("") : drafts.set("", error))}
       />
       <ul class="form-list">
         {faults.filter((fault) => fault.loc.length > 0).map((fault) => (

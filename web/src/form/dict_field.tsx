@@ -7,7 +7,7 @@ import { FieldView } from "./fields";
 import { Group, type FieldProps } from "./frame";
 import { JsonPart } from "./json_part";
 import { MayBeLeftOut } from "./leaving_out";
-import { idOf, useScope } from "./scope";
+import { idOf, useDraft, useScope } from "./scope";
 
 /** Keys of a person's own choice, each with a value. */
 export function DictField(props: FieldProps<FieldOf<"dict">>) {
@@ -17,7 +17,13 @@ export function DictField(props: FieldProps<FieldOf<"dict">>) {
       {(remove) =>
         isObject(value) ? (
           <Group {...props} actions={remove}>
-            <Rows pointer={pointer} value={value} keys={Object.keys(value)} values={field.values} add={`Add to ${props.label}`} />
+            <Rows
+              pointer={pointer}
+              value={value}
+              keys={Object.keys(value)}
+              values={field.values}
+              add={`Add to ${props.label}`}
+            />
           </Group>
         ) : (
           <JsonPart {...props} />
@@ -78,47 +84,64 @@ function Row({ pointer, object, name, values, fresh }: RowProps) {
   return (
     <div class="form-row">
       <KeyInput pointer={pointer} object={object} name={name} fresh={fresh} />
-      <FieldView schema={values} name="" hint="" pointer={place} value={object[name]} required label={`value of ${name}`} bare />
-      <button type="button" class="form-icon" aria-label={`Remove ${name}`} onClick={() => edit(place, undefined)}>×</button>
+      <FieldView
+        schema={values}
+        name=""
+        hint=""
+        pointer={place}
+        value={object[name]}
+        required
+        label={`value of ${name}`}
+        bare
+      />
+      <button
+        type="button"
+        class="form-icon"
+        aria-label={`Remove ${name}`}
+        onClick={() => edit(place, undefined)}
+      >
+        ×
+      </button>
     </div>
   );
 }
 
-function KeyInput({ pointer, object, name, fresh }: Omit<RowProps, "values">) {
-  const { edit, drafts, idPrefix } = useScope();
+/** A key that is being typed: it is the object's only once it is left, as the order of the rows may depend on it. */
+function useKey({ pointer, object, name }: Omit<RowProps, "values" | "fresh">) {
+  const { edit } = useScope();
   const [typed, setTyped] = useState<string | null>(null);
-  const input = useRef<HTMLInputElement>(null);
-  const place = inside(pointer, name);
   const twice = typed !== null && typed !== name && Object.hasOwn(object, typed);
+  useDraft(inside(pointer, name), twice ? `there already is a ${JSON.stringify(typed)}` : null);
+  const rename = () => {
+    if (typed === null || twice) return;
+    setTyped(null);
+    if (typed !== name) edit(pointer, renamed(object, name, typed));
+  };
+  return { key: typed ?? name, type: setTyped, twice, rename };
+}
+
+function KeyInput({ fresh, ...row }: Omit<RowProps, "values">) {
+  const { pointer, name } = row;
+  const { key, type, twice, rename } = useKey(row);
+  const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
     if (!fresh) return;
     input.current?.focus();
     input.current?.select();
   }, [fresh]);
-  useLayoutEffect(() => {
-    if (!twice) return;
-    drafts.set(place, `there already is a ${JSON.stringify(typed)}`);
-    return () => void drafts.delete(place);
-  }, [twice, place, typed, drafts]);
-  const rename = () => {
-    // Only now: whole numbers come first among an object's keys, and rows must not jump while one types.
-    if (typed === null || twice) return;
-    setTyped(null);
-    if (typed !== name) edit(pointer, renamed(object, name, typed));
-  };
   return (
     <div class="form-field">
       <input
         ref={input}
-        id={`${idOf(idPrefix, place)}-key`}
+        id={`${idOf(useScope().idPrefix, inside(pointer, name))}-key`}
         class="form-input form-key"
         aria-label={`Key ${name}`}
         aria-invalid={twice || undefined}
         autocomplete="off"
         autocapitalize="off"
         spellcheck={false}
-        value={typed ?? name}
-        onInput={(event) => setTyped(event.currentTarget.value)}
+        value={key}
+        onInput={(event) => type(event.currentTarget.value)}
         onBlur={rename}
         onKeyDown={(event) => {
           if (event.key === "Enter") rename();

@@ -96,9 +96,19 @@ export function Absent(props: FieldProps & { children: ComponentChildren }) {
   const { field, pointer, required, label, bare, children } = props;
   const { id, "aria-describedby": described, "aria-invalid": invalid } = useControl(props);
   return (
-    <div class="form-field" id={id} role="group" aria-labelledby={`${id}-label`} aria-describedby={described} tabIndex={-1} data-fault={invalid}>
+    <div
+      class="form-field"
+      id={id}
+      role="group"
+      aria-labelledby={`${id}-label`}
+      aria-describedby={described}
+      tabIndex={-1}
+      data-fault={invalid}
+    >
       <div class="form-tools">
-        <span class={bare ? "form-hidden" : "form-legend"} id={`${id}-label`}><LabelWords label={label} required={required} /></span>
+        <span class={bare ? "form-hidden" : "form-legend"} id={`${id}-label`}>
+          <LabelWords label={label} required={required} />
+        </span>
         {children}
         <Limits id={id} field={field} />
       </div>

@@ -1,19 +1,15 @@
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Frame, useControl, type FieldProps } from "./frame";
 import { JsonEditor } from "./json_editor";
-import { useFault, useScope } from "./scope";
+import { useDraft, useFault, useScope } from "./scope";
 
 /** A part that is typed as JSON. */
 export function JsonPart(props: FieldProps) {
   const { pointer, value, required, label } = props;
-  const { edit, drafts } = useScope();
+  const { edit } = useScope();
   const [error, setError] = useState<string | null>(null);
   const control = useControl(props);
-  useLayoutEffect(() => {
-    if (error === null) return;
-    drafts.set(pointer, error);
-    return () => void drafts.delete(pointer);
-  }, [error, pointer, drafts]);
+  useDraft(pointer, error);
   return (
     <Frame {...props}>
       <JsonEditor

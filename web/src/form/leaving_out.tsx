@@ -38,7 +38,12 @@ export function MayBeLeftOut(props: FieldProps & { children: (remove: ComponentC
       <>
         {children(
           (!required || field.nullable) && (
-            <button type="button" class="form-small" aria-label={`Leave out ${label}`} onClick={() => edit(pointer, gone)}>
+            <button
+              type="button"
+              class="form-small"
+              aria-label={`${required ? "null for" : "Leave out"} ${label}`}
+              onClick={() => edit(pointer, gone)}
+            >
               {required ? "null" : "Leave out"}
             </button>
           ),
@@ -49,7 +54,12 @@ export function MayBeLeftOut(props: FieldProps & { children: (remove: ComponentC
   return (
     <Absent {...props}>
       <span class="form-limits">{absentWords(props)}</span>
-      <button type="button" class="form-small" aria-label={`Set ${label}`} onClick={() => edit(pointer, begun(root, field))}>
+      <button
+        type="button"
+        class="form-small"
+        aria-label={`Set ${label}`}
+        onClick={() => edit(pointer, begun(root, field))}
+      >
         Set
       </button>
       <NullButton {...props} />

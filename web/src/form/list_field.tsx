@@ -106,15 +106,36 @@ const Item = memo(function Item({ field, pointer, index, last, value, fixed, cha
   const name = `${field.title} ${index + 1}`;
   return (
     <li class="form-item">
-      <FieldView schema={field.items} name={field.name} hint="" pointer={place} value={value} required label={name} bare />
+      <FieldView
+        schema={field.items}
+        name={field.name}
+        hint=""
+        pointer={place}
+        value={value}
+        required
+        label={name}
+        bare
+      />
       <div class="form-item-tools">
-        <button type="button" class="form-icon" disabled={index === 0} aria-label={`Move ${name} up`} onClick={() => change(index, index - 1)}>↑</button>
-        <button type="button" class="form-icon" disabled={last} aria-label={`Move ${name} down`} onClick={() => change(index, index + 1)}>↓</button>
-        <button type="button" class="form-icon" id={`${id}-remove`} disabled={fixed} aria-label={`Remove ${name}`} onClick={() => change(index)}>×</button>
+        <IconButton sign="↑" label={`Move ${name} up`} disabled={index === 0} onClick={() => change(index, index - 1)} />
+        <IconButton sign="↓" label={`Move ${name} down`} disabled={last} onClick={() => change(index, index + 1)} />
+        <IconButton sign="×" label={`Remove ${name}`} disabled={fixed} onClick={() => change(index)} id={`${id}-remove`} />
       </div>
     </li>
   );
 });
+
+interface IconProps {
+  sign: string;
+  label: string;
+  disabled: boolean;
+  onClick: () => void;
+  id?: string;
+}
+
+function IconButton({ sign, label, ...attributes }: IconProps) {
+  return <button type="button" class="form-icon" aria-label={label} {...attributes}>{sign}</button>;
+}
 
 /** Keys that go with the items when they are moved; what is typed in an item moves along. */
 function useKeys(length: number) {

@@ -13,7 +13,7 @@ export function readNumber(text: string, field: NumberKind, empty: null | undefi
   return isExact(typed.replace(/^\+/, "")) ? Number(typed) : typed;
 }
 
-/** Several numbers in one text, as they are copied from a table, from Python or from JSON; null where it is no such text. */
+/** Several numbers in one text, as they are copied from a table, Python or JSON; null where it is no such text. */
 export function severalNumbers(text: string, field: NumberKind): Json[] | null {
   const words = text.split(/[\s,;[\]()]+/).filter(Boolean);
   return words.length > 1 && words.every((word) => DECIMAL.test(word))

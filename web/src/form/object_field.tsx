@@ -44,7 +44,13 @@ function Properties({ field, pointer, value }: Props) {
     <>
       {main.map((part) => <Part key={part.name} part={part} pointer={pointer} value={value} />)}
       {(field.extra !== null || extra.length > 0) && (
-        <Rows pointer={pointer} value={value} keys={extra} values={field.extra ?? {}} add={field.extra ? "Add another field" : undefined} />
+        <Rows
+          pointer={pointer}
+          value={value}
+          keys={extra}
+          values={field.extra ?? {}}
+          add={field.extra ? "Add another field" : undefined}
+        />
       )}
       {besides.length > 0 && <More parts={besides} pointer={pointer} value={value} />}
     </>

@@ -1,5 +1,5 @@
 import { Component, createContext, type ComponentChildren, type ComponentType } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useLayoutEffect } from "preact/hooks";
 import type { Json, Schema } from "../types";
 
 /** What is the same for all fields of a form, for as long as it is shown. */
@@ -32,12 +32,22 @@ export function useFault(pointer: string): string | undefined {
   return useContext(FaultsContext).get(pointer);
 }
 
+/** Tells the form that what was typed at a place is no value, and why; null while it is one. */
+export function useDraft(pointer: string, problem: string | null): void {
+  const { drafts } = useScope();
+  useLayoutEffect(() => {
+    if (problem === null) return;
+    drafts.set(pointer, problem);
+    return () => void drafts.delete(pointer);
+  }, [pointer, problem, drafts]);
+}
+
 /** The id of the control at a place. */
 export function idOf(prefix: string, pointer: string): string {
   return prefix + pointer.replace(/[^\w/-]/g, (char) => `.${char.charCodeAt(0).toString(36)}`);
 }
 
-/** A component that renders again only when one of its props is another one: typing in one field leaves 500 others be. */
+/** A component that renders again only for other props: typing in one field leaves 500 others be. */
 export function memo<P extends object>(Inner: (props: P) => ComponentChildren): ComponentType<P> {
   return class extends Component<P> {
     override shouldComponentUpdate(next: Readonly<P>): boolean {

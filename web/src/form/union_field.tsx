@@ -15,32 +15,13 @@ export function UnionField(props: FieldProps<FieldOf<"union">>) {
 
 function Forms(props: FieldProps<FieldOf<"union">> & { remove: preact.ComponentChildren }) {
   const { field, pointer, value, label, remove } = props;
-  const { root, edit, idPrefix } = useScope();
-  const id = idOf(idPrefix, pointer);
-  const [picked, setPicked] = useState<number | null>(null);
-  const left = useRef(new Map<number, Json | undefined>());
-  const current = picked !== null && mayBe(root, field, picked, value) ? picked : optionOf(root, field, value);
-  const choose = (next: number) => {
-    left.current.set(current, value);
-    setPicked(next);
-    const kept = left.current.has(next);
-    const schema = field.options[next]!.schema;
-    edit(pointer, (kept ? left.current.get(next) : initialIn(root, schema, field.name, 1)) ?? null);
-  };
+  const [current, choose] = useOption(props);
   return (
     <Group
       {...props}
       actions={
         <>
-          <label class="form-limits" for={`${id}-option`}>kind</label>
-          <select
-            id={`${id}-option`}
-            class="form-input form-option"
-            value={String(current)}
-            onChange={(event) => choose(Number(event.currentTarget.value))}
-          >
-            {field.options.map((option, index) => <option key={index} value={String(index)}>{option.label}</option>)}
-          </select>
+          <OptionSelect field={field} pointer={pointer} current={current} choose={choose} />
           {remove}
         </>
       }
@@ -57,5 +38,46 @@ function Forms(props: FieldProps<FieldOf<"union">> & { remove: preact.ComponentC
         bare
       />
     </Group>
+  );
+}
+
+/** The option that is shown, and how to show another one: with what was typed in it before. */
+function useOption(props: FieldProps<FieldOf<"union">>): [current: number, choose: (next: number) => void] {
+  const { field, pointer, value } = props;
+  const { root, edit } = useScope();
+  const [picked, setPicked] = useState<number | null>(null);
+  const left = useRef(new Map<number, Json | undefined>());
+  const current = picked !== null && mayBe(root, field, picked, value) ? picked : optionOf(root, field, value);
+  const choose = (next: number) => {
+    left.current.set(current, value);
+    setPicked(next);
+    const kept = left.current.has(next);
+    const schema = field.options[next]!.schema;
+    edit(pointer, (kept ? left.current.get(next) : initialIn(root, schema, field.name, 1)) ?? null);
+  };
+  return [current, choose];
+}
+
+interface SelectProps {
+  field: FieldOf<"union">;
+  pointer: string;
+  current: number;
+  choose: (option: number) => void;
+}
+
+function OptionSelect({ field, pointer, current, choose }: SelectProps) {
+  const id = `${idOf(useScope().idPrefix, pointer)}-option`;
+  return (
+    <>
+      <label class="form-limits" for={id}>kind</label>
+      <select
+        id={id}
+        class="form-input form-option"
+        value={String(current)}
+        onChange={(event) => choose(Number(event.currentTarget.value))}
+      >
+        {field.options.map((option, index) => <option key={index} value={String(index)}>{option.label}</option>)}
+      </select>
+    </>
   );
 }

@@ -5,7 +5,7 @@ import { validate } from "../schema/validate";
 import type { Fault, Json, Schema } from "../types";
 import type { Drafts } from "./scope";
 
-/** What is wrong with a value: what the check before sending found, or what the server said; neither outlives a change. */
+/** What is wrong with a value: what the check before sending found, or the server said; none outlives a change. */
 export interface Checked {
   faults: Fault[];
   /** Which texts are no value. */

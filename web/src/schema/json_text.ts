@@ -15,7 +15,8 @@ export function parseJson(text: string): Parsed {
   }
   if (lost === undefined) return { value };
   const number = lost.text.length > 40 ? `${lost.text.slice(0, 40)}…` : lost.text;
-  return { error: `${number} is too large to be sent exactly as a number: write it in quotes`, line: lineAt(text, lost.at) };
+  const error = `${number} is too large to be sent exactly as a number: write it in quotes`;
+  return { error, line: lineAt(text, lost.at) };
 }
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -37,7 +38,8 @@ type Expected = "a value" | "a name in double quotes" | "a colon" | "a comma" | 
 
 const WHITE = /[ \t\n\r]*/y;
 const NAME = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
-const SCALAR = new RegExp(`${NAME.source}|-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?(?![\\d.])|true|false|null`, "y");
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\d.])/;
+const SCALAR = new RegExp(`${NAME.source}|${NUMBER.source}|true|false|null`, "y");
 
 /** Where a text stops being JSON, and what it would have to go on with: browsers do not agree on how to tell. */
 function firstBad(text: string): { expected: Expected; at: number } {

@@ -10,7 +10,7 @@ export function limitsOf(field: Field): string {
       return numberWords(field);
     case "string":
     case "text":
-      return [FORMATS[field.kind === "string" ? field.format : ""]?.words ?? "", lengthWords(field)].filter(Boolean).join(", ");
+      return [formatWords(field), lengthWords(field)].filter(Boolean).join(", ");
     case "code":
       return field.language;
     case "bytes":
@@ -30,6 +30,10 @@ function numberWords(field: NumberKind & Place): string {
   const open = [above === undefined ? "" : `more than ${above}`, below === undefined ? "" : `less than ${below}`];
   const step = field.step === undefined ? "" : `a multiple of ${field.step}`;
   return [kind, between(field.min, field.max), ...(field.integer ? [] : open), step].filter(Boolean).join(", ");
+}
+
+function formatWords(field: Field): string {
+  return field.kind === "string" ? (FORMATS[field.format]?.words ?? "") : "";
 }
 
 function lengthWords({ schema }: Field): string {

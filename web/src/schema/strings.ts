@@ -1,7 +1,9 @@
 import type { Kind, Place } from "./field";
 
-const TEXT = /^(message|text|prompt|content|answer|reply|response|body|question|comment|notes?|instructions?)$|_(text|message|prompt|content)$/i;
+const TEXT =
+  /^(message|text|prompt|content|answer|reply|response|body|question|comment|notes?|instructions?)$|_(text|message|prompt|content)$/i;
 const CODE = /^(code|script|source|program|query|command|sql|snippet)$|_(code|script|sql|query|command)$/i;
+const LINES = /^(textarea|multi-?line|markdown)$/;
 const LONG = 256;
 
 const LANGUAGES: [RegExp, string][] = [
@@ -27,7 +29,7 @@ export function stringKind(place: Place): Kind {
   const media = typeof schema.contentMediaType === "string" ? schema.contentMediaType : "";
   if (isCode(name, media, place.hint)) return { kind: "code", language: languageOf(name, media, place.hint) };
   const format = typeof schema.format === "string" ? schema.format : "";
-  const long = (schema.maxLength ?? 0) > LONG || media.startsWith("text/") || /^(textarea|multi-?line|markdown)$/.test(format);
+  const long = (schema.maxLength ?? 0) > LONG || media.startsWith("text/") || LINES.test(format);
   return long || TEXT.test(name) ? { kind: "text" } : { kind: "string", format };
 }
 
