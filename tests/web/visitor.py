@@ -67,7 +67,7 @@ class Visitor:
     @property
     def actions(self) -> Locator:
         """The left pane."""
-        return self._place.get_by_role("region", name="Actions", exact=True)
+        return self._place.get_by_role("region", name=re.compile("^(Actions|More actions)$"))
 
     @property
     def observation(self) -> Locator:
