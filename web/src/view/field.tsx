@@ -67,6 +67,8 @@ type Plain = "nothing" | "scalar" | "text" | "code" | "markdown" | "picture" | "
 
 function Composed({ kind, name, was }: { kind: Exclude<Kind, { kind: Plain }>; name: string; was: Json | undefined }) {
   switch (kind.kind) {
+    case "pictures":
+      return <>{kind.pictures.map((picture, index) => <PictureView key={index} picture={picture} label={`${name} ${index}`} />)}</>;
     case "table":
       return <Table columns={kind.columns} rows={kind.rows} path={name} label={name} />;
     case "grid":

@@ -57,6 +57,11 @@ describe("pictures", () => {
     expect(kind("image", PNG.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""))).toBe("picture");
   });
 
+  it("shows all of a list", () => {
+    expect(kind("images", [PNG, PNG])).toBe("pictures");
+    expect(kind("images", [PNG, "no"])).toBe("tree");
+  });
+
   it("shows no other data, whatever it calls itself", () => {
     expect(kind("image", `data:image/svg+xml;base64,${btoa("<svg onload=alert(1)></svg>")}`)).not.toBe("picture");
     expect(kind("image", `data:image/png;base64,${btoa("<script>alert(1)</script>")}`)).not.toBe("picture");

@@ -1,9 +1,9 @@
 import type { Json, JsonObject, Schema } from "../types";
-import { type Picture, pictureIn, pictureOf } from "./image";
+import { type Drawing, drawingIn } from "./drawing";
+import { type Picture, pictureIn } from "./image";
 import {
   areBlocks, areChips, columnsOf, type FileIn, filesIn, isGrid, type ListedTool, type Message, messagesIn, toolsIn,
 } from "./lists";
-import { type Pixels, pixelsIn } from "./pixels";
 import { isObject } from "./same";
 import { textForm } from "./texts";
 
@@ -14,8 +14,8 @@ export type Kind =
   | { kind: "text"; text: string; mono: boolean }
   | { kind: "code"; text: string; language: string }
   | { kind: "markdown"; text: string }
-  | { kind: "picture"; picture: Picture }
-  | { kind: "pixels"; pixels: Pixels }
+  | Drawing
+  | { kind: "pictures"; pictures: Picture[] }
   | { kind: "table"; columns: string[]; rows: JsonObject[] }
   | { kind: "grid"; rows: Json[][] }
   | { kind: "chips"; items: Json[] }
@@ -40,21 +40,22 @@ export interface Failure {
   rest: JsonObject;
 }
 
+const MOST_PICTURES = 50;
 const ERRORS = /^(?:\w+_)?(?:error|errors|exception|traceback|error_message)$/i;
 
 /** What the value of a field is; its siblings and its schema may tell. */
 export function kindOf(name: string, value: Json, siblings?: JsonObject, schema?: Schema): Kind {
   if (value === null) return { kind: "nothing", label: "null" };
+  const drawing = drawingIn(name, value, siblings);
+  if (drawing) return drawing;
   if (typeof value === "string") return ofText(name, value, schema);
-  if (Array.isArray(value)) return ofList(name, value, siblings);
+  if (Array.isArray(value)) return ofList(name, value);
   if (isObject(value)) return ofObject(name, value);
   return { kind: "scalar", text: String(value) };
 }
 
 function ofText(name: string, text: string, schema?: Schema): Kind {
   if (text === "") return { kind: "nothing", label: "empty text" };
-  const picture = pictureIn(name, text);
-  if (picture) return { kind: "picture", picture };
   if (ERRORS.test(name)) return { kind: "error", error: { title: "", message: text, rest: {} } };
   const form = textForm(name, text, schema?.contentMediaType);
   if (form.form === "code") return { kind: "code", text: form.text, language: form.language };
@@ -62,13 +63,19 @@ function ofText(name: string, text: string, schema?: Schema): Kind {
   return form.form === "short" ? { kind: "scalar", text } : { kind: "text", text, mono: form.mono };
 }
 
-function ofList(name: string, value: Json[], siblings?: JsonObject): Kind {
+function ofList(name: string, value: Json[]): Kind {
   if (value.length === 0) return { kind: "nothing", label: "empty list" };
-  const pixels = pixelsIn(name, value, siblings);
-  if (pixels) return { kind: "pixels", pixels };
+  const pictures = picturesIn(name, value);
+  if (pictures) return { kind: "pictures", pictures };
   if (isGrid(value)) return { kind: "grid", rows: value };
   if (areChips(value)) return { kind: "chips", items: value };
   return isObject(value[0]) ? ofObjects(value) : { kind: "tree", value };
+}
+
+function picturesIn(name: string, value: Json[]): Picture[] | null {
+  if (value.length > MOST_PICTURES) return null;
+  const pictures = value.map((one) => (typeof one === "string" ? pictureIn(name, one) : null));
+  return pictures.every((picture) => picture !== null) ? pictures : null;
 }
 
 function ofObjects(value: Json[]): Kind {
@@ -87,8 +94,7 @@ function ofObject(name: string, value: JsonObject): Kind {
   if (Object.keys(value).length === 0) return { kind: "nothing", label: "empty object" };
   if (ERRORS.test(name)) return { kind: "error", error: failureIn(value) };
   if (areBlocks(value.content)) return { kind: "content", content: contentOf(value, value.content) };
-  const picture = pictureOf(value.mime ?? value.mime_type ?? value.mimeType, value.base64 ?? value.data);
-  return picture ? { kind: "picture", picture } : { kind: "tree", value };
+  return { kind: "tree", value };
 }
 
 /** What went wrong, as exceptions, tools and rubrics tell it. */

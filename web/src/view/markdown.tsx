@@ -56,7 +56,7 @@ function tamed(fragment: DocumentFragment): DocumentFragment {
   for (const link of fragment.querySelectorAll("a")) tameLink(link);
   for (const one of fragment.querySelectorAll("[class]")) unclassed(one);
   for (const code of fragment.querySelectorAll("pre")) code.tabIndex = 0;
-  for (const table of fragment.querySelectorAll("table")) scrollable(table);
+  for (const table of fragment.querySelectorAll("table")) tameTable(table);
   return fragment;
 }
 
@@ -96,7 +96,11 @@ function colour(code: Element, language: string): void {
   render(<Pieces text={text} language={language} />, code);
 }
 
-function scrollable(table: HTMLTableElement): void {
+/** Tables scroll by themselves; a heading without words is none. */
+function tameTable(table: HTMLTableElement): void {
+  const empty = [...table.querySelectorAll("th")].filter((cell) => !cell.textContent?.trim() && !cell.querySelector("img"));
+  for (const cell of empty) cell.replaceWith(document.createElement("td"));
+  if (!table.tHead?.querySelector("th")) table.tHead?.remove();
   const frame = document.createElement("div");
   frame.className = "view-scroll";
   frame.tabIndex = 0;
