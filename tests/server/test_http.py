@@ -10,11 +10,12 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from openenv import Action, Environment, Observation, State
 from openenv.env.metadata import EnvironmentMetadata
 from openenv.runtime.limits import Limits
+from openenv.server.info import json_schema
 from tests.server.conftest import HOST_KINDS
 from tests.server.worlds import Awaited, Do, Gate, Saw, World
 from tests.serving import Answer, Served, eventually, serving
@@ -562,3 +563,22 @@ def test_a_seed_in_words_arrives_as_a_number(threaded: Served) -> None:
     answer = threaded.post("/reset", {"seed": "7"}, "words")
     assert answer.json()["observation"]["value"]["seed"] == 7
     delete(threaded, "words")
+
+
+class Throw(Action):
+    """A throw of dice.
+
+    Attributes:
+        dice: how many.
+        sides: of each.
+    """
+
+    dice: int = Field(default=1, description="the number of dice")
+    sides: int = 6
+
+
+def test_fields_are_described_as_in_the_docstring_of_their_class() -> None:
+    schema = json_schema(Throw)
+    assert schema["description"] == "A throw of dice."
+    assert schema["properties"]["dice"]["description"] == "the number of dice"
+    assert schema["properties"]["sides"]["description"] == "of each."

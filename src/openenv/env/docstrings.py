@@ -24,16 +24,19 @@ class Docstring:
     Attributes:
         text: what it says of the function, without the sections of arguments and exceptions.
         arguments: what it says of each argument, by name.
+        attributes: what it says of each attribute of a class, by name.
     """
 
     text: str = ""
     arguments: dict[str, str] = field(default_factory=dict)
+    attributes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Docstring:
-        """Reads a function's docstring; a missing one says nothing."""
+        """Reads the docstring of a function or a class; a missing one says nothing."""
         text: list[str] = []
         described: list[str] = []
+        attributes: list[str] = []
         section = ""
         for line in (inspect.getdoc(function) or "").splitlines():
             heading = _SECTION.match(line)
@@ -41,9 +44,11 @@ class Docstring:
                 section = heading[1]
             if section in _OF_ARGUMENTS:
                 described += [] if heading is not None else [line]
+            elif section == "Attributes":
+                attributes += [] if heading is not None else [line]
             elif section in _KEPT:
                 text.append(line)
-        return cls("\n".join(text).strip(), _arguments(described))
+        return cls("\n".join(text).strip(), _arguments(described), _arguments(attributes))
 
 
 def _arguments(lines: list[str]) -> dict[str, str]:

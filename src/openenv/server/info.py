@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -10,6 +11,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from openenv.env.docstrings import Docstring
 from openenv.env.environment import overrides
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.spec import EnvSpec, class_made_by
@@ -30,6 +32,19 @@ class _Lenient(GenerateJsonSchema):
         self, schema: core_schema.CoreSchema, error_info: str
     ) -> JsonSchemaValue:
         return {}
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Tells of each field what the class's docstring says of it, where the field does not."""
+        told = super().model_schema(schema)
+        if schema["cls"].__doc__ is None:
+            return told
+        said = Docstring.of(schema["cls"])
+        for name, field in told.get("properties", {}).items():
+            if name in said.attributes:
+                field.setdefault("description", said.attributes[name])
+        if told.get("description") == inspect.getdoc(schema["cls"]):
+            told["description"] = said.text
+        return told
 
 
 def json_schema(model: Any) -> dict[str, Any]:

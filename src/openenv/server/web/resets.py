@@ -56,6 +56,8 @@ def _add_keywords(whole: dict[str, Any], function: Any, parameters: list[Any]) -
     hints = _hints(function)
     for parameter in parameters:
         name = parameter.name
+        if name in said:
+            whole["properties"].get(name, {}).setdefault("description", said[name])
         if parameter.kind not in _NAMED or name in whole["properties"]:
             continue
         told = _described(hints.get(name, Any))
