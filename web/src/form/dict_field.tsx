@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FieldOf } from "../schema/field";
 import { initialIn } from "../schema/initial";
+import { MOST_ITEMS } from "../schema/kinds";
 import { inside, isObject } from "../schema/path";
 import type { JsonObject, Schema } from "../types";
 import { FieldView } from "./fields";
@@ -15,7 +16,7 @@ export function DictField(props: FieldProps<FieldOf<"dict">>) {
   return (
     <MayBeLeftOut {...props}>
       {(remove) =>
-        isObject(value) ? (
+        isObject(value) && Object.keys(value).length <= MOST_ITEMS ? (
           <Group {...props} actions={remove}>
             <Rows
               pointer={pointer}

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { fieldOf, type FieldOf } from "../schema/field";
 import { initialIn } from "../schema/initial";
+import { MOST_ITEMS } from "../schema/kinds";
 import { inside } from "../schema/path";
 import type { Json } from "../types";
 import { FieldView } from "./fields";
@@ -18,7 +19,7 @@ export function ListField(props: FieldProps<FieldOf<"list">>) {
 function Items(props: FieldProps<FieldOf<"list">> & { remove: preact.ComponentChildren }) {
   const { field, pointer, value, label, remove } = props;
   const { items, keyOf, change, paste, add, addId } = useItems(props);
-  if (!Array.isArray(value)) return <JsonPart {...props} />;
+  if (!Array.isArray(value) || items.length > MOST_ITEMS) return <JsonPart {...props} />;
   return (
     <Group {...props} label={`${label} (${items.length})`} actions={remove}>
       <ol class="form-items" onPaste={paste}>

@@ -111,6 +111,19 @@ describe("the kinds of fields", () => {
     expect(fieldOf(MONSTER, content.options[0]!.schema, content.name).kind).toBe("text");
   });
 
+  it("of large arrays are JSON, and of small ones lists of their size", () => {
+    const rows = (count: number, items: Schema): Schema => ({ type: "array", minItems: count, maxItems: count, items });
+    const picture = rows(210, rows(160, rows(3, { type: "integer" })));
+    expect(fieldOf(picture, picture).kind).toBe("json");
+    const box = rows(3, { type: "number" });
+    expect(fieldOf(box, box)).toMatchObject({ kind: "list", min: 3, max: 3 });
+  });
+
+  it("have no limits that were read wrong", () => {
+    const long: Schema = { type: "integer", minimum: -9223372036854775808, maximum: 9223372036854775807 };
+    expect(fieldOf(long, long)).toMatchObject({ min: undefined, max: undefined, slider: false });
+  });
+
   it("follow recursive schemas as far as they are looked at", () => {
     const { tree } = fieldsOf(MONSTER);
     if (tree?.kind !== "object") throw new Error("not an object");

@@ -40,7 +40,7 @@ function beginning(root: Schema, field: Field, depth: number): Json | undefined 
     case "dict":
       return {};
     case "list":
-      return Array.from({ length: Math.min(field.min, 1000) }, () => initialIn(root, field.items, "", depth) ?? null);
+      return Array.from({ length: field.min }, () => initialIn(root, field.items, "", depth) ?? null);
     case "tuple":
       return field.items.map((item) => initialIn(root, item, "", depth) ?? null);
     case "union":

@@ -135,12 +135,26 @@ function commonConstant(root: Schema, options: Schema[]): string | undefined {
   });
 }
 
-function list(_root: Schema, { schema }: Place): Kind | null {
+/** Lists with more items than these are JSON: nobody fills in a picture number by number. */
+export const MOST_ITEMS = 1000;
+
+function list(root: Schema, { schema }: Place): Kind | null {
   if (schema.type !== "array" && !schema.prefixItems) return null;
+  if (leastItems(root, schema) > MOST_ITEMS) return { kind: "json" };
   if (Array.isArray(schema.prefixItems)) return { kind: "tuple", items: schema.prefixItems.map(asSchema) };
   if (Array.isArray(schema.items)) return { kind: "tuple", items: schema.items.map(asSchema) };
-  return { kind: "list", items: asSchema(schema.items), min: schema.minItems ?? 0, max: schema.maxItems ?? Infinity };
+  const [min, max] = [exact(schema.minItems) ?? 0, exact(schema.maxItems) ?? Infinity];
+  return { kind: "list", items: asSchema(schema.items), min, max };
 }
+
+/** How many items a list has at least, those of the lists in it counted. */
+function leastItems(root: Schema, schema: Schema, depth = 0): number {
+  const items = asSchema(schema.items);
+  const each = depth < MOST_DIMENSIONS && items !== schema ? leastItems(root, resolve(root, items), depth + 1) : 1;
+  return schema.type === "array" ? (exact(schema.minItems) ?? 0) * Math.max(1, each) : 1;
+}
+
+const MOST_DIMENSIONS = 8;
 
 function mapping(_root: Schema, { schema }: Place): Kind | null {
   const properties = Object.entries(asSchema(schema.properties));
@@ -166,18 +180,19 @@ const WIDEST_SLIDER = 1000;
 
 function numberKind(schema: Schema): NumberKind {
   const integer = schema.type === "integer";
-  const min = finite(schema.minimum) ?? (integer ? next(schema.exclusiveMinimum, 1) : undefined);
-  const max = finite(schema.maximum) ?? (integer ? next(schema.exclusiveMaximum, -1) : undefined);
+  const min = exact(schema.minimum) ?? (integer ? next(schema.exclusiveMinimum, 1) : undefined);
+  const max = exact(schema.maximum) ?? (integer ? next(schema.exclusiveMaximum, -1) : undefined);
   const slider = min !== undefined && max !== undefined && max > min && max - min <= WIDEST_SLIDER;
-  return { kind: "number", integer, exact: false, min, max, step: finite(schema.multipleOf), slider };
+  return { kind: "number", integer, exact: false, min, max, step: exact(schema.multipleOf), slider };
 }
 
-function finite(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+/** A limit; one that JavaScript cannot hold exactly is left to the environment. */
+function exact(value: unknown): number | undefined {
+  return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : undefined;
 }
 
 function next(bound: unknown, by: number): number | undefined {
-  const whole = finite(bound);
+  const whole = exact(bound);
   return whole === undefined ? undefined : whole + by;
 }
 
