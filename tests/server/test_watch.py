@@ -94,6 +94,11 @@ def onlooker(server: Served) -> Iterator[Onlooker]:
         yield Onlooker(socket.connection)
 
 
+def is_watched(server: Served) -> bool:
+    """Whether somebody looks on."""
+    return server.openenv.sessions.let_watch().attended
+
+
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists come sooner, so that tests need not wait for them."""
@@ -227,6 +232,7 @@ def test_who_comes_later_sees_the_newest_first_and_no_sum_that_is_not_known() ->
             (listed,) = eye.sessions(lambda each: each[0]["total_reward"])
             assert (listed["total_reward"], listed["step_count"]) == (1.0, 1)
             player.state()
+        eventually(lambda: not is_watched(server))
         player.step(text="unseen")
         with onlooker(server) as eye, onlooker(server) as other:
             assert eye.sessions()[0]["total_reward"] is None
@@ -310,7 +316,7 @@ def test_so_many_may_look_on(monkeypatch: pytest.MonkeyPatch) -> None:
             assert eye.sessions() == []
             with onlooker(server) as other:
                 assert other.next("error")["error"]["code"] == "BACKPRESSURE"
-        eventually(lambda: not server.openenv.sessions.let_watch().attended)
+        eventually(lambda: not is_watched(server))
         with onlooker(server) as eye:
             assert eye.sessions() == []
 
