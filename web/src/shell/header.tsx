@@ -29,7 +29,7 @@ export function Header({ environment, status }: Props) {
   const now = status?.value;
   return (
     <header class="shell-header">
-      <img src="./icon.svg" alt="" width="28" height="28" />
+      <img src={icon()} alt="" width="28" height="28" />
       <div class="shell-title">
         <h1>{environment?.metadata.name ?? "OpenEnv"}</h1>
         <p>{environment?.metadata.description ?? ""}</p>
@@ -50,4 +50,9 @@ export function Header({ environment, status }: Props) {
       </button>
     </header>
   );
+}
+
+/** The page's own icon; an exported page holds it in itself. */
+function icon(): string {
+  return document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href ?? "";
 }
