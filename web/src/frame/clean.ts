@@ -1,7 +1,20 @@
-const REMOVED =
-  "script, noscript, template, meta, link, base, title, iframe, frame, frameset, portal, object, embed, applet, form, video, audio, animate[attributeName$=href], set[attributeName$=href]";
+const REMOVED = [
+  "script, noscript, template, meta, link, base, title, form",
+  "iframe, frame, frameset, portal, object, embed, applet, video, audio",
+  "animate[attributeName$=href], set[attributeName$=href]",
+].join();
 const ADDRESSES = new Set(["src", "href", "xlink:href", "poster", "background", "data"]);
-const DROPPED = new Set(["action", "formaction", "ping", "srcset", "srcdoc", "target", "download", "autofocus", "accesskey"]);
+const DROPPED = new Set([
+  "action",
+  "formaction",
+  "ping",
+  "srcset",
+  "srcdoc",
+  "target",
+  "download",
+  "autofocus",
+  "accesskey",
+]);
 
 /**
  * An environment's HTML as a document of its own in which nothing runs, loads or leads anywhere. The sandbox and the
@@ -11,7 +24,8 @@ export function cleaned(html: string): Document {
   const parsed = new DOMParser().parseFromString(html, "text/html");
   for (const element of parsed.querySelectorAll(REMOVED)) element.remove();
   for (const element of parsed.querySelectorAll("*")) cleanAttributes(element);
-  for (const style of parsed.querySelectorAll("style")) style.textContent = withoutAddresses(style.textContent ?? "");
+  for (const style of parsed.querySelectorAll("style"))
+    style.textContent = withoutAddresses(style.textContent ?? "");
   parsed.body.prepend(...parsed.head.querySelectorAll("style"));
   return parsed;
 }

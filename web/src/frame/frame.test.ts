@@ -10,7 +10,18 @@ describe("toldIn", () => {
   });
 
   it("hears nothing else", () => {
-    const strange = [null, 1, "ready", {}, { type: "height" }, { type: "height", height: "9" }, { type: "height", height: NaN }, { type: "key", key: "x".repeat(99) }, { type: "key", key: {} }, { type: "eval" }];
+    const strange = [
+      null,
+      1,
+      "ready",
+      {},
+      { type: "height" },
+      { type: "height", height: "9" },
+      { type: "height", height: NaN },
+      { type: "key", key: "x".repeat(99) },
+      { type: "key", key: {} },
+      { type: "eval" },
+    ];
     for (const message of strange) expect(toldIn(message)).toBeNull();
   });
 });
@@ -26,7 +37,9 @@ describe("Heights", () => {
   it("does not swing where the height depends on itself", () => {
     const heights = new Heights();
     let height = 100;
-    const told = Array.from({ length: 50 }, () => heights.next(300, (height = 400 - height))).filter((one) => one !== null);
+    const told = Array.from({ length: 50 }, () => heights.next(300, (height = 400 - height))).filter(
+      (one) => one !== null,
+    );
     expect(told.length).toBeLessThanOrEqual(2);
   });
 
@@ -44,7 +57,9 @@ describe("Heights", () => {
   it("follows a window that is made narrower and wider again", () => {
     const heights = new Heights();
     const widths = [600, 500, 400, 300, 400, 500, 600];
-    expect(widths.map((width) => heights.next(width, 180_000 / width))).toEqual([300, 360, 450, 600, 450, 360, 300]);
+    expect(widths.map((width) => heights.next(width, 180_000 / width))).toEqual([
+      300, 360, 450, 600, 450, 360, 300,
+    ]);
   });
 
   it("ends at the greatest height a frame may have", () => {

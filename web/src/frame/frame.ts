@@ -43,20 +43,30 @@ function place(body: HTMLElement): void {
 }
 
 function leads(event: Event): boolean {
-  return event.type !== "click" || (event.target instanceof Element && event.target.closest("a, area, button, input") !== null);
+  return (
+    event.type !== "click" ||
+    (event.target instanceof Element && event.target.closest("a, area, button, input") !== null)
+  );
 }
 
 function tellHeight(): void {
   if (!heights) return;
   const { marginTop, marginBottom } = getComputedStyle(document.body);
   const content = Math.max(document.body.scrollHeight, document.body.getBoundingClientRect().height);
-  const height = heights.next(window.innerWidth, content + (parseFloat(marginTop) || 0) + (parseFloat(marginBottom) || 0));
+  const height = heights.next(
+    window.innerWidth,
+    content + (parseFloat(marginTop) || 0) + (parseFloat(marginBottom) || 0),
+  );
   if (height !== null) tell({ type: "height", height });
 }
 
 function forwardKey(event: KeyboardEvent): void {
   if (!keysWanted || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (event.target instanceof Element && event.target.closest("input, textarea, select, summary, [contenteditable]")) return;
+  if (
+    event.target instanceof Element &&
+    event.target.closest("input, textarea, select, summary, [contenteditable]")
+  )
+    return;
   if (SCROLLING.has(event.key)) event.preventDefault();
   tell({ type: "key", key: event.key });
 }

@@ -19,7 +19,10 @@ describe("rewardBadge", () => {
   it("tells no reward, one that is no number, and one that failed apart", () => {
     expect(rewardBadge(null, {}).text).toBe("no reward");
     expect(rewardBadge(Number.NaN, {})).toEqual({ text: "reward NaN", tone: "warn" });
-    expect(rewardBadge(null, { reward_error: { message: "x" } })).toEqual({ text: "reward failed", tone: "bad" });
+    expect(rewardBadge(null, { reward_error: { message: "x" } })).toEqual({
+      text: "reward failed",
+      tone: "bad",
+    });
   });
 });
 
@@ -30,7 +33,9 @@ describe("doneBadge", () => {
     expect(said({ done: true })).toBe("episode over");
     expect(said({ done: true, truncated: true })).toBe("episode over: truncated");
     expect(said({ done: true, metadata: { truncated: true } })).toBe("episode over: truncated");
-    expect(said({ done: true, observation: { metadata: { terminated: true } } })).toBe("episode over: terminated");
+    expect(said({ done: true, observation: { metadata: { terminated: true } } })).toBe(
+      "episode over: terminated",
+    );
   });
 });
 

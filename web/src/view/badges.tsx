@@ -21,7 +21,8 @@ export function rewardBadge(reward: number | null, metadata: JsonObject): BadgeT
 export function doneBadge(result: Result, metadata: JsonObject): BadgeText {
   if (!result.done) return { text: "episode running", tone: "plain" };
   const told = (name: string) => metadata[name] === true || result.observation[name] === true;
-  if (result.truncated === true || told("truncated")) return { text: "episode over: truncated", tone: "warn" };
+  if (result.truncated === true || told("truncated"))
+    return { text: "episode over: truncated", tone: "warn" };
   return { text: told("terminated") ? "episode over: terminated" : "episode over", tone: "warn" };
 }
 

@@ -23,7 +23,9 @@ export function Content({ content, path }: { content: ToolContent; path: string 
 export function Blocks({ blocks, path }: { blocks: JsonObject[]; path: string }) {
   return (
     <div class="view-stack">
-      {blocks.map((block, index) => <Block key={index} block={block} path={`${path}/${index}`} />)}
+      {blocks.map((block, index) => (
+        <Block key={index} block={block} path={`${path}/${index}`} />
+      ))}
     </div>
   );
 }
@@ -31,7 +33,8 @@ export function Blocks({ blocks, path }: { blocks: JsonObject[]; path: string })
 function Block({ block, path }: { block: JsonObject; path: string }) {
   if (typeof block.text === "string") return <Prose text={block.text} path={path} label="text" />;
   const picture = pictureInBlock(block);
-  if (picture) return <PictureView picture={picture} label={typeof block.alt === "string" ? block.alt : "image"} />;
+  if (picture)
+    return <PictureView picture={picture} label={typeof block.alt === "string" ? block.alt : "image"} />;
   const resource = isObject(block.resource) ? block.resource : block;
   if (typeof resource.uri !== "string") return <Tree value={block} path={path} />;
   return (
@@ -52,14 +55,20 @@ function pictureInBlock(block: JsonObject) {
 export function Address({ address }: { address: string }) {
   const link = safeLink(address);
   if (link === null) return <code class="view-inline">{address}</code>;
-  return <a class="view-link" href={link} target="_blank" rel="noopener noreferrer nofollow">{address}</a>;
+  return (
+    <a class="view-link" href={link} target="_blank" rel="noopener noreferrer nofollow">
+      {address}
+    </a>
+  );
 }
 
 /** Files: pictures are shown, of others is told what they are. */
 export function Files({ files }: { files: FileIn[] }) {
   return (
     <ul class="view-files">
-      {files.map((file, index) => <FileView key={index} file={file} />)}
+      {files.map((file, index) => (
+        <FileView key={index} file={file} />
+      ))}
     </ul>
   );
 }
@@ -69,7 +78,10 @@ function FileView({ file }: { file: FileIn }) {
   const bytes = Math.floor((file.base64.length * 3) / 4);
   return (
     <li>
-      <span class="view-key">{file.name}</span> <span class="view-muted">{file.mime}, {bytes.toLocaleString("en")} bytes</span>
+      <span class="view-key">{file.name}</span>{" "}
+      <span class="view-muted">
+        {file.mime}, {bytes.toLocaleString("en")} bytes
+      </span>
       {picture && <PictureView picture={picture} label={file.name} />}
     </li>
   );

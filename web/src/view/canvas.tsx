@@ -13,14 +13,34 @@ export function Canvas({ pixels, label }: { pixels: Pixels; label: string }) {
     canvas.current?.getContext("2d")?.putImageData(new ImageData(painted(pixels), width, height), 0, 0);
   }, [pixels, width, height]);
   const said = `${label}, ${width} × ${height} pixels`;
-  return <canvas ref={canvas} class="view-picture" width={width} height={height} style={looks(width, height)} role="img" aria-label={said} />;
+  return (
+    <canvas
+      ref={canvas}
+      class="view-picture"
+      width={width}
+      height={height}
+      style={looks(width, height)}
+      role="img"
+      aria-label={said}
+    />
+  );
 }
 
 /** An image file, shown. */
 export function PictureView({ picture, label }: { picture: Picture; label: string }) {
   const { src, width, height } = picture;
   const style = width && height ? looks(width, height) : {};
-  return <img class="view-picture" src={src} width={width} height={height} style={style} alt={label} decoding="sync" />;
+  return (
+    <img
+      class="view-picture"
+      src={src}
+      width={width}
+      height={height}
+      style={style}
+      alt={label}
+      decoding="sync"
+    />
+  );
 }
 
 /** Small pictures are made larger by a whole number, in squares; each keeps its place while it is loaded. */

@@ -11,5 +11,7 @@ export function Changed({ was }: { was: Json | undefined }) {
 export function changeText(was: Json | undefined): string {
   if (was === undefined) return "new";
   const text = typeof was === "object" && was !== null ? null : String(was);
-  return text !== null && text !== "" && text.length <= LONGEST && !text.includes("\n") ? `was ${text}` : "changed";
+  return text !== null && text !== "" && text.length <= LONGEST && !text.includes("\n")
+    ? `was ${text}`
+    : "changed";
 }

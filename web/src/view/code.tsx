@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
+import "./code.css";
 import { type Piece, pieces } from "./highlight";
 import { More, usePortion } from "./more";
 import { useScroll } from "./places";
@@ -19,7 +20,12 @@ function Coloured({ type, content }: Piece): VNode {
 }
 
 /** Code to read: highlighted, cut where it is long. */
-export function Code({ text, language, path = "code", label = "Code" }: {
+export function Code({
+  text,
+  language,
+  path = "code",
+  label = "Code",
+}: {
   text: string;
   language: string;
   path?: string;
@@ -30,7 +36,9 @@ export function Code({ text, language, path = "code", label = "Code" }: {
   return (
     <div class="view-block">
       <pre class="view-code" tabIndex={0} role="group" aria-label={label} {...scroll}>
-        <code><Pieces text={cut(text, portion.shown)} language={language} /></code>
+        <code>
+          <Pieces text={cut(text, portion.shown)} language={language} />
+        </code>
       </pre>
       <More portion={portion} unit="characters" />
     </div>

@@ -12,7 +12,8 @@ export function drawingIn(name: string, value: Json, siblings?: JsonObject): Dra
     const pixels = pixelsIn(name, value, siblings);
     return pixels && { kind: "pixels", pixels };
   }
-  const picture = typeof value === "string" ? pictureIn(name, value) : isObject(value) ? pictureInObject(value) : null;
+  const picture =
+    typeof value === "string" ? pictureIn(name, value) : isObject(value) ? pictureInObject(value) : null;
   return picture && { kind: "picture", picture };
 }
 

@@ -9,7 +9,15 @@ export function FailureView({ failure, path }: { failure: Failure; path: string 
   return (
     <div class="view-failure">
       {title && <strong>{title}</strong>}
-      {message && <LongText text={printed(message)} mono={message.includes("\n")} bad path={path} label={title || "error"} />}
+      {message && (
+        <LongText
+          text={printed(message)}
+          mono={message.includes("\n")}
+          bad
+          path={path}
+          label={title || "error"}
+        />
+      )}
       {Object.keys(rest).length > 0 && <Tree value={rest} path={path} />}
     </div>
   );

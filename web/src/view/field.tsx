@@ -17,7 +17,12 @@ import { Tree } from "./tree";
 const NARROW = new Set<Kind["kind"]>(["nothing", "scalar", "chips"]);
 
 /** A field of an observation: its name, whether it changed, and its value as what it is. */
-export function Field({ name, observation, previous, schema }: {
+export function Field({
+  name,
+  observation,
+  previous,
+  schema,
+}: {
   name: string;
   observation: JsonObject;
   previous: JsonObject | undefined;
@@ -29,8 +34,12 @@ export function Field({ name, observation, previous, schema }: {
   const changed = useMemo(() => previous !== undefined && !same(was, value), [previous, was, value]);
   return (
     <div role="group" class={NARROW.has(kind.kind) ? "view-field" : "view-field view-wide"} aria-label={name}>
-      <div class="view-name" title={schema?.description}><Name name={name} /></div>
-      <div class="view-value"><ByKind kind={kind} name={name} was={was} /></div>
+      <div class="view-name" title={schema?.description}>
+        <Name name={name} />
+      </div>
+      <div class="view-value">
+        <ByKind kind={kind} name={name} was={was} />
+      </div>
       {changed && <Changed was={was} />}
     </div>
   );
@@ -39,7 +48,16 @@ export function Field({ name, observation, previous, schema }: {
 /** A name that may be broken where its words end. */
 function Name({ name }: { name: string }) {
   const words = name.split(/(?<=_)/);
-  return <span>{words.map((word, index) => <Fragment key={index}>{index > 0 && <wbr />}{word}</Fragment>)}</span>;
+  return (
+    <span>
+      {words.map((word, index) => (
+        <Fragment key={index}>
+          {index > 0 && <wbr />}
+          {word}
+        </Fragment>
+      ))}
+    </span>
+  );
 }
 
 function ByKind({ kind, name, was }: { kind: Kind; name: string; was: Json | undefined }) {
@@ -65,10 +83,24 @@ function ByKind({ kind, name, was }: { kind: Kind; name: string; was: Json | und
 
 type Plain = "nothing" | "scalar" | "text" | "code" | "markdown" | "picture" | "pixels";
 
-function Composed({ kind, name, was }: { kind: Exclude<Kind, { kind: Plain }>; name: string; was: Json | undefined }) {
+function Composed({
+  kind,
+  name,
+  was,
+}: {
+  kind: Exclude<Kind, { kind: Plain }>;
+  name: string;
+  was: Json | undefined;
+}) {
   switch (kind.kind) {
     case "pictures":
-      return <>{kind.pictures.map((picture, index) => <PictureView key={index} picture={picture} label={`${name} ${index}`} />)}</>;
+      return (
+        <>
+          {kind.pictures.map((picture, index) => (
+            <PictureView key={index} picture={picture} label={`${name} ${index}`} />
+          ))}
+        </>
+      );
     case "table":
       return <Table columns={kind.columns} rows={kind.rows} path={name} label={name} />;
     case "grid":

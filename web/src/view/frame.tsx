@@ -3,11 +3,27 @@ import { cleaned } from "../frame/clean";
 import { type Show, type Theme, toldIn } from "../frame/messages";
 
 const VARIABLES = [
-  "--bg", "--panel", "--raised", "--text", "--muted", "--accent", "--on-accent", "--ok", "--warn", "--bad", "--border", "--focus",
-  "--code-bg", "--mono", "--radius", "--gap",
+  "--bg",
+  "--panel",
+  "--raised",
+  "--text",
+  "--muted",
+  "--accent",
+  "--on-accent",
+  "--ok",
+  "--warn",
+  "--bad",
+  "--border",
+  "--focus",
+  "--code-bg",
+  "--mono",
+  "--radius",
+  "--gap",
 ];
 const FIRST_HEIGHT = 120;
 const LONGEST = 2_000_000;
+const FILED_STYLE =
+  "body { margin: 0; padding: 8px; color: var(--text); font: 15px/1.45 system-ui, sans-serif }";
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 interface FrameProps {
@@ -20,8 +36,17 @@ interface FrameProps {
 /** An environment's HTML in a sandbox: it can look like anything, and do nothing. */
 export function Frame(props: FrameProps) {
   const size = props.html.length;
-  if (size > LONGEST) return <p class="view-note">The environment's view is too large to show: {size.toLocaleString("en")} characters of HTML.</p>;
-  return document.documentElement.dataset.viewer === undefined ? <LiveFrame {...props} /> : <FiledFrame {...props} />;
+  if (size > LONGEST)
+    return (
+      <p class="view-note">
+        The environment's view is too large to show: {size.toLocaleString("en")} characters of HTML.
+      </p>
+    );
+  return document.documentElement.dataset.viewer === undefined ? (
+    <LiveFrame {...props} />
+  ) : (
+    <FiledFrame {...props} />
+  );
 }
 
 function LiveFrame({ html, title, onKey }: FrameProps) {
@@ -48,7 +73,13 @@ function LiveFrame({ html, title, onKey }: FrameProps) {
   }, [html, theme, keys, ready]);
   return (
     <div class="view-frame">
-      <iframe ref={frame} sandbox="allow-scripts" src="./frame.html" title={title} style={{ height: `${height}px` }} />
+      <iframe
+        ref={frame}
+        sandbox="allow-scripts"
+        src="./frame.html"
+        title={title}
+        style={{ height: `${height}px` }}
+      />
     </div>
   );
 }
@@ -71,7 +102,7 @@ function documentOf(html: string, theme: Theme): string {
   policy.content = POLICY;
   const style = page.createElement("style");
   const variables = Object.entries(theme.variables).map(([name, value]) => `${name}:${value}`);
-  style.textContent = `:root{color-scheme:${theme.scheme};${variables.join(";")}}body{margin:0;padding:8px;color:var(--text);font:15px/1.45 system-ui,sans-serif}`;
+  style.textContent = `:root { color-scheme: ${theme.scheme}; ${variables.join("; ")} } ${FILED_STYLE}`;
   page.documentElement.dataset.theme = theme.scheme;
   page.head.prepend(policy, style);
   return `<!doctype html>${page.documentElement.outerHTML}`;

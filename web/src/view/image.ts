@@ -8,7 +8,8 @@ export interface Picture {
   height?: number;
 }
 
-const NAMES = /(image|img|screen|screenshot|frame|rgb|png|jpe?g|gif|webp|picture|photo|figure|render|camera|pixels)/i;
+const NAMES =
+  /(image|img|screen|screenshot|frame|rgb|png|jpe?g|gif|webp|picture|photo|figure|render|camera|pixels)/i;
 const DATA = /^data:(image\/(?:png|jpeg|gif|webp));base64,/;
 const LONGEST = 20_000_000;
 const MOST_PIXELS = 64_000_000;
@@ -43,7 +44,10 @@ export function pictureOf(mime: Json | undefined, base64: Json | undefined): Pic
 }
 
 function normalized(text: string): string | null {
-  const base64 = text.replace(/[\s=]+/g, "").replaceAll("-", "+").replaceAll("_", "/");
+  const base64 = text
+    .replace(/[\s=]+/g, "")
+    .replaceAll("-", "+")
+    .replaceAll("_", "/");
   if (!/^[A-Za-z0-9+/]+$/.test(base64)) return null;
   return base64 + "=".repeat((4 - (base64.length % 4)) % 4);
 }
@@ -66,7 +70,8 @@ function mimeOf(head: Uint8Array): string | null {
 
 function sizeOf(mime: string, head: Uint8Array): { width: number; height: number } | null {
   const view = new DataView(head.buffer);
-  if (mime === "image/png" && head.length >= 24) return { width: view.getUint32(16), height: view.getUint32(20) };
+  if (mime === "image/png" && head.length >= 24)
+    return { width: view.getUint32(16), height: view.getUint32(20) };
   if (mime === "image/gif") return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
   return null;
 }

@@ -2,7 +2,16 @@ import type { Json, JsonObject, Schema } from "../types";
 import { type Drawing, drawingIn } from "./drawing";
 import { type Picture, pictureIn } from "./image";
 import {
-  areBlocks, areChips, columnsOf, type FileIn, filesIn, isGrid, type ListedTool, type Message, messagesIn, toolsIn,
+  areBlocks,
+  areChips,
+  columnsOf,
+  type FileIn,
+  filesIn,
+  isGrid,
+  type ListedTool,
+  type Message,
+  messagesIn,
+  toolsIn,
 } from "./lists";
 import { isObject } from "./same";
 import { textForm } from "./texts";
@@ -83,7 +92,8 @@ function ofObjects(value: Json[]): Kind {
   if (messages) return { kind: "messages", messages };
   const tools = toolsIn(value);
   if (tools) return { kind: "tools", tools };
-  if (areBlocks(value)) return { kind: "content", content: { blocks: value, structured: undefined, failed: false } };
+  if (areBlocks(value))
+    return { kind: "content", content: { blocks: value, structured: undefined, failed: false } };
   const files = filesIn(value);
   if (files) return { kind: "files", files };
   const columns = columnsOf(value);
@@ -102,7 +112,9 @@ export function failureIn(value: JsonObject): Failure {
   const title = firstText(value, ["type", "error_type", "error", "code", "name"]);
   const message = firstText(value, ["message", "msg", "detail", "error_message"]);
   const shown = new Set([title.key, message.key]);
-  const rest = Object.fromEntries(Object.entries(value).filter(([key, one]) => !shown.has(key) && one !== null));
+  const rest = Object.fromEntries(
+    Object.entries(value).filter(([key, one]) => !shown.has(key) && one !== null),
+  );
   return { title: title.text, message: message.text, rest };
 }
 
@@ -125,5 +137,7 @@ function contentOf(value: JsonObject, blocks: JsonObject[]): ToolContent {
 function repeats(structured: Json, said: Json | undefined): boolean {
   if (typeof said !== "string") return false;
   const inner = isObject(structured) && Object.keys(structured).length === 1 ? structured.result : undefined;
-  return [structured, inner].some((one) => one === said || (one !== undefined && JSON.stringify(one) === said));
+  return [structured, inner].some(
+    (one) => one === said || (one !== undefined && JSON.stringify(one) === said),
+  );
 }

@@ -49,7 +49,8 @@ function speakerOf(one: JsonObject): string | null {
 /** The tools in a list of `{name, description, input_schema}`. */
 export function toolsIn(value: Json[]): ListedTool[] | null {
   const schemaOf = (one: JsonObject) => one.input_schema ?? one.inputSchema;
-  if (!value.every((one) => isObject(one) && typeof one.name === "string" && isObject(schemaOf(one)))) return null;
+  if (!value.every((one) => isObject(one) && typeof one.name === "string" && isObject(schemaOf(one))))
+    return null;
   return (value as JsonObject[]).map((one) => ({
     name: String(one.name),
     description: typeof one.description === "string" ? one.description : "",
@@ -70,7 +71,16 @@ function fileIn(one: JsonObject): FileIn | null {
   return { name: typeof one.name === "string" ? one.name : "file", mime, base64 };
 }
 
-const BLOCKS = new Set(["text", "image", "image_url", "audio", "resource", "resource_link", "input_text", "output_text"]);
+const BLOCKS = new Set([
+  "text",
+  "image",
+  "image_url",
+  "audio",
+  "resource",
+  "resource_link",
+  "input_text",
+  "output_text",
+]);
 
 /** Whether a list is of content blocks, as MCP and chat models have them. */
 export function areBlocks(value: Json | undefined): value is JsonObject[] {
@@ -109,16 +119,23 @@ export function isGrid(value: Json[]): value is Json[][] {
   const cells = value.flat() as Json[];
   if (!value.every((row) => Array.isArray(row) && row.length === first.length)) return false;
   if (!cells.every(isGridCell)) return false;
-  return first.length <= MOST_FLOAT_COLUMNS || cells.every((cell) => typeof cell !== "number" || Number.isInteger(cell));
+  return (
+    first.length <= MOST_FLOAT_COLUMNS ||
+    cells.every((cell) => typeof cell !== "number" || Number.isInteger(cell))
+  );
 }
 
 function isGridCell(value: Json): boolean {
-  return typeof value === "string" ? value.length <= LONGEST_GRID_CELL : typeof value !== "object" || value === null;
+  return typeof value === "string"
+    ? value.length <= LONGEST_GRID_CELL
+    : typeof value !== "object" || value === null;
 }
 
 /** Whether a list is of short scalars, which stand in a row. */
 export function areChips(value: Json[]): boolean {
-  return value.every((one) => (typeof one === "string" ? one.length <= LONGEST_CHIP : typeof one !== "object" || one === null));
+  return value.every((one) =>
+    typeof one === "string" ? one.length <= LONGEST_CHIP : typeof one !== "object" || one === null,
+  );
 }
 
 /** A value in a cell: short, on one line. */

@@ -4,6 +4,7 @@ import { render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Pieces } from "./code";
 import { pictureIn } from "./image";
+import "./markdown.css";
 import { safeLink } from "./links";
 import { languageOf } from "./texts";
 
@@ -11,8 +12,40 @@ const LONGEST = 100_000;
 const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
 const ALLOWED: Config & { RETURN_DOM_FRAGMENT: true } = {
   ALLOWED_TAGS: [
-    "h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "ul", "ol", "li", "strong", "em", "b", "i", "del",
-    "s", "sub", "sup", "kbd", "code", "pre", "a", "img", "table", "thead", "tbody", "tr", "th", "td", "details", "summary",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "p",
+    "br",
+    "hr",
+    "blockquote",
+    "ul",
+    "ol",
+    "li",
+    "strong",
+    "em",
+    "b",
+    "i",
+    "del",
+    "s",
+    "sub",
+    "sup",
+    "kbd",
+    "code",
+    "pre",
+    "a",
+    "img",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "details",
+    "summary",
   ],
   ALLOWED_ATTR: ["href", "src", "alt", "title", "align", "start", "colspan", "rowspan", "class"],
   ALLOW_DATA_ATTR: false,
@@ -29,7 +62,9 @@ const purify = typeof window === "undefined" ? null : createDOMPurify(window);
 
 /** HTML without what the page's policy would complain of before the sanitiser takes it away, as it does anyway. */
 function quieted(html: string): string {
-  return html.replace(/\s(?:on\w+|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi, "").replace(/<style\b[\s\S]*?(?:<\/style\s*>|$)/gi, "");
+  return html
+    .replace(/\s(?:on\w+|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi, "")
+    .replace(/<style\b[\s\S]*?(?:<\/style\s*>|$)/gi, "");
 }
 
 /** Markdown, sanitised: nothing in it runs, loads, submits or leaves the page unasked. */
@@ -98,7 +133,9 @@ function colour(code: Element, language: string): void {
 
 /** Tables scroll by themselves; a heading without words is none. */
 function tameTable(table: HTMLTableElement): void {
-  const empty = [...table.querySelectorAll("th")].filter((cell) => !cell.textContent?.trim() && !cell.querySelector("img"));
+  const empty = [...table.querySelectorAll("th")].filter(
+    (cell) => !cell.textContent?.trim() && !cell.querySelector("img"),
+  );
   for (const cell of empty) cell.replaceWith(document.createElement("td"));
   if (!table.tHead?.querySelector("th")) table.tHead?.remove();
   const frame = document.createElement("div");

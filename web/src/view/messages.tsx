@@ -14,7 +14,9 @@ export function Messages({ messages, path }: { messages: Message[]; path: string
   return (
     <div class="view-block">
       {from > 0 && (
-        <button type="button" class="view-more" onClick={more}>Show earlier <span class="view-muted">({from.toLocaleString("en")} more)</span></button>
+        <button type="button" class="view-more" onClick={more}>
+          Show earlier <span class="view-muted">({from.toLocaleString("en")} more)</span>
+        </button>
       )}
       <ol class="view-messages" start={from + 1}>
         {messages.slice(from).map((message, index) => (

@@ -25,7 +25,10 @@ export function More({ portion, unit }: { portion: Portion; unit: string }) {
   if (shown >= total) return null;
   return (
     <button type="button" class="view-more" onClick={more}>
-      Show more <span class="view-muted">({shown.toLocaleString("en")} of {total.toLocaleString("en")} {unit})</span>
+      Show more{" "}
+      <span class="view-muted">
+        ({shown.toLocaleString("en")} of {total.toLocaleString("en")} {unit})
+      </span>
     </button>
   );
 }

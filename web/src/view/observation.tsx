@@ -36,12 +36,21 @@ export function ObservationView(props: ObservationViewProps) {
   const places = useMemo(() => new Places(), []);
   return (
     <PlacesContext.Provider value={places}>
-      <div class="view-observation"><Parts {...props} /></div>
+      <div class="view-observation">
+        <Parts {...props} />
+      </div>
     </PlacesContext.Provider>
   );
 }
 
-function Parts({ result, previous, schema, frame = true, title = "the environment's view", onKey }: ObservationViewProps) {
+function Parts({
+  result,
+  previous,
+  schema,
+  frame = true,
+  title = "the environment's view",
+  onKey,
+}: ObservationViewProps) {
   const [raw, setRaw] = usePlace("raw", 0);
   const view = frame ? result.view : undefined;
   return (
@@ -49,13 +58,19 @@ function Parts({ result, previous, schema, frame = true, title = "the environmen
       <div class="view-bar">
         <Badges result={result} />
         <span class="view-tools">
-          <button type="button" class="view-copy" aria-pressed={raw === 1} onClick={() => setRaw(1 - raw)}>Raw</button>
+          <button type="button" class="view-copy" aria-pressed={raw === 1} onClick={() => setRaw(1 - raw)}>
+            Raw
+          </button>
           <CopyButton text={() => rawText(result)} label="Copy" />
         </span>
       </div>
       {typeof view?.html === "string" && <Frame html={view.html} title={title} onKey={onKey} />}
       {view?.error && <p class="view-note">The environment could not draw itself: {view.error}</p>}
-      {raw === 1 ? <Raw result={result} /> : <Fields observation={result.observation} previous={previous?.observation} schema={schema} />}
+      {raw === 1 ? (
+        <Raw result={result} />
+      ) : (
+        <Fields observation={result.observation} previous={previous?.observation} schema={schema} />
+      )}
       {raw === 0 && <Metadata metadata={metadataOf(result)} />}
     </>
   );
@@ -76,7 +91,11 @@ function notANumber(_: string, value: Json): Json {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }
 
-function Fields({ observation, previous, schema }: {
+function Fields({
+  observation,
+  previous,
+  schema,
+}: {
   observation: JsonObject;
   previous: JsonObject | undefined;
   schema: Schema | undefined;
@@ -89,7 +108,13 @@ function Fields({ observation, previous, schema }: {
     <div class="view-fields">
       {run && <Terminal run={run} previous={previous ? runIn(previous) : null} />}
       {names.map((name) => (
-        <Field key={name} name={name} observation={observation} previous={previous} schema={schema?.properties?.[name]} />
+        <Field
+          key={name}
+          name={name}
+          observation={observation}
+          previous={previous}
+          schema={schema?.properties?.[name]}
+        />
       ))}
     </div>
   );
@@ -102,13 +127,24 @@ function Metadata({ metadata }: { metadata: JsonObject }) {
     <>
       {failure !== undefined && (
         <div role="group" aria-label="why there is no reward">
-          <FailureView failure={isObject(failure) ? failureIn(failure) : { title: "", message: String(failure), rest: {} }} path="metadata/reward_error" />
+          <FailureView
+            failure={
+              isObject(failure) ? failureIn(failure) : { title: "", message: String(failure), rest: {} }
+            }
+            path="metadata/reward_error"
+          />
         </div>
       )}
-      {isObject(rubric) && <div role="group" aria-label="scores"><RubricTree name="rubric" node={rubric} path="metadata/rubric" /></div>}
+      {isObject(rubric) && (
+        <div role="group" aria-label="scores">
+          <RubricTree name="rubric" node={rubric} path="metadata/rubric" />
+        </div>
+      )}
       {Object.keys(rest).length > 0 && (
         <details open={open === 1} onToggle={(event) => setOpen(event.currentTarget.open ? 1 : 0)}>
-          <summary>metadata <span class="view-muted">{`{${Object.keys(rest).length}}`}</span></summary>
+          <summary>
+            metadata <span class="view-muted">{`{${Object.keys(rest).length}}`}</span>
+          </summary>
           {open === 1 && <Tree value={rest} path="metadata" />}
         </details>
       )}

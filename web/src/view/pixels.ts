@@ -39,7 +39,8 @@ export function painted(pixels: Pixels): Uint8ClampedArray<ArrayBuffer> {
   for (let pixel = 0; pixel < width * height; pixel++) {
     const from = pixel * channels;
     const to = pixel * 4;
-    for (let band = 0; band < 3; band++) bytes[to + band] = (flat[from + (channels === 1 ? 0 : band)] ?? 0) * scale;
+    for (let band = 0; band < 3; band++)
+      bytes[to + band] = (flat[from + (channels === 1 ? 0 : band)] ?? 0) * scale;
     bytes[to + 3] = channels === 4 ? (flat[from + 3] ?? 0) * scale : 255;
   }
   return bytes;
@@ -52,7 +53,8 @@ function toldShape(value: Json | undefined): Shape | null {
 
 function nestedShape(value: Json[]): Shape | null {
   const sizes: number[] = [];
-  for (let inner: Json | undefined = value; Array.isArray(inner) && sizes.length < 4; inner = inner[0]) sizes.push(inner.length);
+  for (let inner: Json | undefined = value; Array.isArray(inner) && sizes.length < 4; inner = inner[0])
+    sizes.push(inner.length);
   return asShape(sizes);
 }
 

@@ -8,7 +8,12 @@ import { Tree } from "./tree";
 const DEEPEST = 20;
 
 /** A rubric's tree of scores: each with what it was made of. */
-export function RubricTree({ name, node, path, depth = 0 }: {
+export function RubricTree({
+  name,
+  node,
+  path,
+  depth = 0,
+}: {
   name: string;
   node: JsonObject;
   path: string;
@@ -18,11 +23,17 @@ export function RubricTree({ name, node, path, depth = 0 }: {
   const parts = isObject(children) && depth < DEEPEST ? Object.entries(children) : [];
   return (
     <div class="view-rubric">
-      <span class="view-key">{name}</span> {typeof rubric === "string" && rubric !== name && <span class="view-muted">{rubric}</span>}{" "}
+      <span class="view-key">{name}</span>{" "}
+      {typeof rubric === "string" && rubric !== name && <span class="view-muted">{rubric}</span>}{" "}
       <Badge {...scoreBadge(score)} />
       {isObject(error) && <FailureView failure={failureIn(error)} path={`${path}/error`} />}
       {Object.keys(rest).length > 0 && <Tree value={rest} path={path} />}
-      {parts.map(([part, inner]) => isObject(inner) && <RubricTree key={part} name={part} node={inner} path={`${path}/${part}`} depth={depth + 1} />)}
+      {parts.map(
+        ([part, inner]) =>
+          isObject(inner) && (
+            <RubricTree key={part} name={part} node={inner} path={`${path}/${part}`} depth={depth + 1} />
+          ),
+      )}
     </div>
   );
 }

@@ -17,12 +17,16 @@ export interface Run {
 export function runIn(observation: JsonObject): Run | null {
   const { stdout, stderr } = observation;
   if (typeof stdout !== "string" && typeof stderr !== "string") return null;
-  const code = ["exit_code", "returncode", "return_code"].find((name) => typeof observation[name] === "number");
+  const code = ["exit_code", "returncode", "return_code"].find(
+    (name) => typeof observation[name] === "number",
+  );
   return {
     stdout: text(stdout),
     stderr: text(stderr),
     exitCode: code === undefined ? null : Number(observation[code]),
-    fields: ["stdout", "stderr", ...(code === undefined ? [] : [code])].filter((name) => isTold(observation[name])),
+    fields: ["stdout", "stderr", ...(code === undefined ? [] : [code])].filter((name) =>
+      isTold(observation[name]),
+    ),
   };
 }
 
@@ -37,11 +41,14 @@ function isTold(value: Json | undefined): boolean {
 /** A run as a terminal shows it: the output, the errors, the exit code. */
 export function Terminal({ run, previous }: { run: Run; previous: Run | null }) {
   const { stdout, stderr, exitCode } = run;
-  const changed = previous !== null && (previous.stdout !== stdout || previous.stderr !== stderr || previous.exitCode !== exitCode);
+  const changed =
+    previous !== null &&
+    (previous.stdout !== stdout || previous.stderr !== stderr || previous.exitCode !== exitCode);
   return (
     <div role="group" class="view-field view-wide" aria-label="output of the program">
       <div class="view-name">
-        output {exitCode !== null && <Badge text={`exit code ${exitCode}`} tone={exitCode === 0 ? "ok" : "bad"} />}
+        output{" "}
+        {exitCode !== null && <Badge text={`exit code ${exitCode}`} tone={exitCode === 0 ? "ok" : "bad"} />}
       </div>
       <div class="view-terminal">
         {stdout && <LongText text={printed(stdout)} mono path="terminal/stdout" label="stdout" />}

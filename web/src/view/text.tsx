@@ -5,7 +5,13 @@ import { cut } from "./texts";
 const FIRST = 4000;
 
 /** A long text as it is: spaces and line breaks kept, cut where it is very long. */
-export function LongText({ text, path, label, mono = false, bad = false }: {
+export function LongText({
+  text,
+  path,
+  label,
+  mono = false,
+  bad = false,
+}: {
   text: string;
   path: string;
   label: string;
@@ -17,7 +23,9 @@ export function LongText({ text, path, label, mono = false, bad = false }: {
   const looks = `view-text${mono ? " view-mono" : ""}${bad ? " view-bad" : ""}`;
   return (
     <div class="view-block">
-      <pre class={looks} tabIndex={0} role="group" aria-label={label} {...scroll}>{cut(text, portion.shown)}</pre>
+      <pre class={looks} tabIndex={0} role="group" aria-label={label} {...scroll}>
+        {cut(text, portion.shown)}
+      </pre>
       <More portion={portion} unit="characters" />
     </div>
   );

@@ -20,7 +20,18 @@ describe("cut", () => {
 
 describe("textForm", () => {
   it("reads a hostile text at once", () => {
-    for (const text of ["[".repeat(50_000), "`".repeat(50_000), "| ".repeat(25_000), "X ".repeat(25_000), "- a\n".repeat(12_000), " ".repeat(50_000), "---|".repeat(12_500), "**".repeat(25_000), "\n".repeat(50_000), "select ".repeat(7000)]) {
+    for (const text of [
+      "[".repeat(50_000),
+      "`".repeat(50_000),
+      "| ".repeat(25_000),
+      "X ".repeat(25_000),
+      "- a\n".repeat(12_000),
+      " ".repeat(50_000),
+      "---|".repeat(12_500),
+      "**".repeat(25_000),
+      "\n".repeat(50_000),
+      "select ".repeat(7000),
+    ]) {
       textForm("code", text);
       textForm("text", `${text}!`);
     }
@@ -31,7 +42,17 @@ describe("safeLink", () => {
   it("passes http, https and mailto alone", () => {
     expect(safeLink("https://example.org/a b")).toBe("https://example.org/a%20b");
     expect(safeLink("mailto:a@example.org")).toBe("mailto:a@example.org");
-    for (const bad of ["javascript:alert(1)", " java\nscript:alert(1)", "data:text/html,x", "//example.org", "/x", "x.md", "#x", "file:///etc", "http://"])
+    for (const bad of [
+      "javascript:alert(1)",
+      " java\nscript:alert(1)",
+      "data:text/html,x",
+      "//example.org",
+      "/x",
+      "x.md",
+      "#x",
+      "file:///etc",
+      "http://",
+    ])
       expect(safeLink(bad)).toBeNull();
   });
 });

@@ -8,8 +8,20 @@ export type TextForm =
 const SHORT = 120;
 const LONGEST_FORMED = 50_000;
 const LANGUAGES: Record<string, string> = {
-  py: "python", python: "python", python3: "python", json: "json", sh: "bash", bash: "bash", shell: "bash",
-  sql: "sql", js: "javascript", javascript: "javascript", html: "markup", xml: "markup", svg: "markup", markup: "markup",
+  py: "python",
+  python: "python",
+  python3: "python",
+  json: "json",
+  sh: "bash",
+  bash: "bash",
+  shell: "bash",
+  sql: "sql",
+  js: "javascript",
+  javascript: "javascript",
+  html: "markup",
+  xml: "markup",
+  svg: "markup",
+  markup: "markup",
 };
 const NAMED_CODE = /(?:^|_)(?:code|source|source_code|script|program|snippet|solution|patch|diff)$/i;
 const NAMED_LANGUAGE = /(?:^|_)(python|json|sql|bash|shell|javascript|html|xml)$/i;
@@ -36,7 +48,8 @@ function codeIn(name: string, text: string): TextForm | null {
     return { form: "code", text: fence[2] ?? "", language: languageOf(fence[1] ?? "") };
   }
   const named = NAMED_LANGUAGE.exec(name);
-  if (named && text.trim() && !isWord(text)) return { form: "code", text, language: languageOf(named[1] ?? "") };
+  if (named && text.trim() && !isWord(text))
+    return { form: "code", text, language: languageOf(named[1] ?? "") };
   if (NAMED_CODE.test(name) && !isWord(text)) return { form: "code", text, language: guessed(text) };
   return jsonIn(text);
 }
@@ -57,7 +70,8 @@ function jsonIn(text: string): TextForm | null {
 
 function guessed(text: string): string {
   if (/^\s*<[!a-z]/i.test(text)) return "markup";
-  if (/^\s*(?:select|insert|update|delete|create|with)\b[\s\S]*\b(?:from|into|set|table|as)\b/i.test(text)) return "sql";
+  if (/^\s*(?:select|insert|update|delete|create|with)\b[\s\S]*\b(?:from|into|set|table|as)\b/i.test(text))
+    return "sql";
   if (/^#!.*\b(?:ba|z)?sh\b/.test(text)) return "bash";
   return /^[ \t]*(?:const|let|function|import .* from)\b/m.test(text) ? "javascript" : "python";
 }
