@@ -28,9 +28,11 @@ class Calls:
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[Reply]] = set()
+        self._are_given_up = False
 
     def give_up(self) -> None:
         """Waits no longer for calls that hang; their callers are told that the server ends."""
+        self._are_given_up = True
         for call in self._waiting:
             call.cancel()
 
@@ -40,6 +42,8 @@ class Calls:
         Raises:
             SessionLost: the server ends first.
         """
+        if self._are_given_up:
+            raise _lost()
         call = asyncio.ensure_future(seat.ask(request))
         self._waiting.add(call)
         try:
@@ -47,9 +51,13 @@ class Calls:
         except asyncio.CancelledError:
             if not call.cancelled():
                 raise
-            raise SessionLost("the server ends, and its environment hangs") from None
+            raise _lost() from None
         finally:
             self._waiting.discard(call)
+
+
+def _lost() -> SessionLost:
+    return SessionLost("the server ends, and its environment hangs")
 
 
 async def refuse_episode() -> None:

@@ -4,7 +4,8 @@ import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from http.client import HTTPException
 from typing import Any, get_args
 
 import pytest
@@ -500,10 +501,13 @@ def test_tools_are_called() -> None:
 def test_a_server_that_ends_waits_for_no_call_that_hangs() -> None:
     gate = World.gate = Gate()
     limits = Limits(drain_grace=0.2, close_grace=0.2)
-    with ThreadPoolExecutor(1) as visitors:
+    with ThreadPoolExecutor(2) as visitors:
         with serving(World, host_kind="thread", web=True, limits=limits) as served:
             reset(served)
             hanging = visitors.submit(served.post, "/web/step", {"action": {"what": "wait"}})
             gate.wait_until_entered()
+            behind = visitors.submit(served.http, "GET", "/web/state")
         gate.opened.set()
         assert refused(hanging.result()) == (503, "SESSION_LOST")
+        with suppress(OSError, HTTPException):  # it may have come too late
+            assert refused(behind.result()) == (503, "SESSION_LOST")
