@@ -79,7 +79,7 @@ class Guard:
         shown = headers.get("authorization") or _in_subprotocol(scope)
         scope[STANDING] = self._authority.standing(shown)
         scope[WATCHING] = self._authority.may_watch(shown)
-        if not self._is_for(scope, shown):
+        if not _is_for(scope):
             outside = self._page if self._page is not None and self._page.has(scope) else None
             return await (outside or _ask_for_token)(scope, receive, send)
         if scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH"):
@@ -89,12 +89,6 @@ class Guard:
     def _is_public(self, scope: Scope) -> bool:
         """Whether a file of the page is asked for: its frame, which has no origin, needs some."""
         return self._page is not None and self._page.has_file(scope)
-
-    def _is_for(self, scope: Scope, shown: str) -> bool:
-        """Whether a connection is for those who show this; to watch is a matter of its own."""
-        if scope["type"] == "websocket" and place(scope) == WATCH:
-            return watches(scope)
-        return scope[STANDING] not in (Standing.NOBODY, Standing.WATCHER)
 
     def _may_call(self, headers: dict[str, str], server: tuple[str, int] | None) -> bool:
         origin = headers.get("origin")
@@ -136,6 +130,13 @@ class Guard:
             f"the body has {size} bytes, this server reads at most {self._max_body} "
             "(OPENENV_MAX_MESSAGE_MB)",
         )
+
+
+def _is_for(scope: Scope) -> bool:
+    """Whether a connection is for its caller; to watch is a matter of its own."""
+    if scope["type"] == "websocket" and place(scope) == WATCH:
+        return watches(scope)
+    return scope[STANDING] not in (Standing.NOBODY, Standing.WATCHER)
 
 
 def _in_subprotocol(scope: Scope) -> str:

@@ -76,6 +76,8 @@ def test_a_server_without_a_page_gets_one() -> None:
         ("GET", "//elsewhere.example/schema"),
         ("POST", "/schema"),
         ("GET", "/mcp"),
+        ("GET", "/schema/"),
+        ("GET", "/schema%2f..%2fstate"),
     ],
 )
 def test_nothing_else_is_passed_on(mirror: Served, method: str, path: str) -> None:
@@ -127,6 +129,11 @@ def test_a_config_that_is_none_is_left_out() -> None:
     with website(200, {"Content-Type": "application/json"}, b"[1") as other, page_of(other) as page:
         told = page.http("GET", "/web/config.json")
         assert (told.status, told.json()["target"]) == (200, other)
+
+
+def test_a_request_goes_to_its_path_however_it_is_spelt(world: Served, mirror: Served) -> None:
+    for path in ("/schema%0a", "/schema?x=%0d%0aX-Evil:%20yes"):
+        assert mirror.http("GET", path).json() == world.http("GET", "/schema").json()
 
 
 def test_a_server_under_a_path_is_asked_there() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -11,7 +12,7 @@ from starlette.routing import Route, Router, WebSocketRoute
 
 from openenv._version import __version__
 from openenv.client.endpoint import Endpoint
-from openenv.project.page.relay import Relay, Unreachable
+from openenv.project.page.relay import Elsewhere, Relay, Unreachable
 from openenv.project.page.sockets import SocketRelay
 from openenv.runtime.limits import Limits
 from openenv.server.asgi import App, Receive, Scope, Send
@@ -21,6 +22,8 @@ from openenv.server.web.page import CONFIG, ROOT, Page
 
 LOOKED_AT = ("/health", "/metadata", "/schema")
 """What the page reads."""
+TALKED = ("/ws", WATCH)
+"""Where it talks."""
 
 
 def application(endpoint: Endpoint, *, local: bool) -> App:
@@ -31,13 +34,13 @@ def application(endpoint: Endpoint, *, local: bool) -> App:
         local: only this machine's users may call, under one of its own names: others' pages could
             have a name of theirs point here, and act with the token.
     """
-    relay, sockets = Relay(endpoint), SocketRelay(endpoint)
-    page = Page(Told(relay).config)
+    elsewhere = Elsewhere(endpoint)
+    page = Page(Told(elsewhere).config)
     router = Router(
         [
-            *(Route(path, relay, methods=["GET"]) for path in LOOKED_AT),
-            Route("/mcp", relay, methods=["POST"]),
-            *(WebSocketRoute(path, sockets) for path in ("/ws", WATCH)),
+            *(Route(path, Relay(elsewhere, path), methods=["GET"]) for path in LOOKED_AT),
+            Route("/mcp", Relay(elsewhere, "/mcp"), methods=["POST"]),
+            *(WebSocketRoute(path, SocketRelay(replace(endpoint, path=path))) for path in TALKED),
         ],
         redirect_slashes=False,
     )
@@ -76,15 +79,15 @@ class Told:
     """What the page is told of a server elsewhere.
 
     Args:
-        relay: asks it.
+        elsewhere: the server.
     """
 
-    def __init__(self, relay: Relay) -> None:
-        self._relay = relay
+    def __init__(self, elsewhere: Elsewhere) -> None:
+        self._elsewhere = elsewhere
 
     async def config(self) -> Mapping[str, Any]:
         """What `config.json` holds: what the server says, if it has a page; else what any can."""
-        at = self._relay.endpoint
+        at = self._elsewhere.endpoint
         told = await self._asked()
         shown = any(name.lower() == "authorization" for name in at.headers)
         return {
@@ -97,7 +100,7 @@ class Told:
 
     async def _asked(self) -> dict[str, Any]:
         try:
-            said = await self._relay.ask(ROOT + CONFIG)
+            said = await self._elsewhere.ask(ROOT + CONFIG)
             told = json.loads(said.body) if said.status == 200 else None
         except (Unreachable, ValueError):  # which all else that the page asks will tell
             return {}

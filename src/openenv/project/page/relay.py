@@ -20,7 +20,6 @@ from openenv.client.fetching import Redirects
 from openenv.runtime.worker import Worker
 from openenv.server.asgi import Receive, Scope, Send
 from openenv.server.guard import answer
-from openenv.server.web.page import place
 
 ANSWER_S = 30.0
 """How long a server may take to say what it is, in seconds."""
@@ -47,32 +46,16 @@ class Unreachable(Exception):
     """No server of environments answers; the text says which, why, and what to do."""
 
 
-class Relay:
-    """Passes requests on, with the token of the page or else the client's own.
+class Elsewhere:
+    """A server elsewhere, asked over HTTP.
 
     Args:
-        endpoint: the server elsewhere.
+        endpoint: where it is, and the token that it is shown.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self._free = asyncio.Semaphore(AT_ONCE)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers as the server does; 502, where it does not answer as one of environments."""
-        request = Request(scope, receive)
-        body = await request.body()
-        asking = asyncio.ensure_future(
-            self.ask(place(scope), body or None, shown_by(self.endpoint, scope))
-        )
-        leaving = asyncio.ensure_future(_left(receive))
-        try:
-            await asyncio.wait([asking, leaving], return_when=asyncio.FIRST_COMPLETED)
-            if asking.done():
-                await _told(asking)(scope, receive, send)
-        finally:
-            asking.cancel()
-            leaving.cancel()
 
     async def ask(
         self, path: str, body: bytes | None = None, endpoint: Endpoint | None = None
@@ -96,6 +79,33 @@ class Relay:
                 raise unreachable(at, getattr(error, "reason", error)) from error
             finally:
                 worker.stop()
+
+
+class Relay:
+    """Passes the page's requests of one path on, with its token or else the client's own.
+
+    Args:
+        elsewhere: the server.
+        path: on it; not as a request spells it.
+    """
+
+    def __init__(self, elsewhere: Elsewhere, path: str) -> None:
+        self._elsewhere = elsewhere
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers as the server does; 502, where it does not answer as one of environments."""
+        body = await Request(scope, receive).body()
+        at = shown_by(self._elsewhere.endpoint, scope)
+        asking = asyncio.ensure_future(self._elsewhere.ask(self._path, body or None, at))
+        leaving = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait([asking, leaving], return_when=asyncio.FIRST_COMPLETED)
+            if asking.done():
+                await _told(asking)(scope, receive, send)
+        finally:
+            asking.cancel()
+            leaving.cancel()
 
 
 async def _left(receive: Receive) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
@@ -18,7 +17,6 @@ from openenv.protocol.envelope import V1
 from openenv.protocol.errors import ConnectFailed
 from openenv.server.asgi import Event, Receive, Scope, Send
 from openenv.server.guard import answer, refuse
-from openenv.server.web.page import place
 
 GOODBYE_S = 2.0
 """How long the server elsewhere may take to say goodbye."""
@@ -30,7 +28,7 @@ class SocketRelay:
     """Passes messages both ways, as fast as the slower side takes them, until one of them ends.
 
     Args:
-        endpoint: the server elsewhere.
+        endpoint: where on the server elsewhere.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -68,7 +66,7 @@ class _Straight(connect):
 
 async def _connected(at: Endpoint, scope: Scope) -> ClientConnection:
     query = scope["query_string"].decode("latin-1")
-    url = f"{replace(at, path=place(scope)).ws_url}{'?' if query else ''}{query}"
+    url = f"{at.ws_url}{'?' if query else ''}{query}"
     offered = [Subprotocol(name) for name in scope["subprotocols"] if name != V1]
     return await _Straight(
         url,
