@@ -47,7 +47,8 @@ export function RewardChart({ entries, onSelect }: Props) {
 function told(entries: readonly Entry[]): string {
   const { episodes, steps, errors, total } = summaryOf(entries);
   const failures = errors > 0 ? `, ${counted(errors, "error")}` : "";
-  return `Cumulative reward: ${counted(steps, "step")} in ${counted(episodes, "episode")}${failures}; now ${figure(total)}`;
+  const played = `${counted(steps, "step")} in ${counted(episodes, "episode")}${failures}`;
+  return `Cumulative reward: ${played}; now ${figure(total)}`;
 }
 
 function select(place: number, chart: uPlot, { entries, onSelect }: Props): void {
@@ -62,7 +63,10 @@ function optionsFor(element: HTMLElement): uPlot.Options {
     width: element.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    scales: { x: { time: false, range: (_, min, max) => wide(min, max, 0) }, y: { range: (_, min, max) => wide(min, max, 0.1) } },
+    scales: {
+      x: { time: false, range: (_, min, max) => wide(min, max, 0) },
+      y: { range: (_, min, max) => wide(min, max, 0.1) },
+    },
     cursor: { y: false, drag: { x: false, y: false } },
     axes: [
       { ...axis, size: 24, space: 60, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000] },

@@ -9,6 +9,7 @@ interface Props {
 /** Says which entries are shown. */
 export function FilterBar({ filter, episodes, onChange }: Props) {
   const change = (part: Partial<Filter>) => onChange({ ...filter, ...part });
+  const episodeOf = (input: HTMLInputElement) => (input.value === "" ? null : input.valueAsNumber);
   const isWhole = filter.text === "" && filter.only === "all" && filter.episode === null;
   return (
     <div class="history-filter" role="search" aria-label="Filter the history">
@@ -35,7 +36,7 @@ export function FilterBar({ filter, episodes, onChange }: Props) {
         min={1}
         max={episodes}
         value={filter.episode ?? ""}
-        onInput={({ currentTarget }) => change({ episode: currentTarget.value === "" ? null : currentTarget.valueAsNumber })}
+        onInput={(event) => change({ episode: episodeOf(event.currentTarget) })}
       />
       <button type="button" class="button" disabled={isWhole} onClick={() => onChange(EVERYTHING)}>
         Show all

@@ -1,3 +1,4 @@
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Entry } from "../types";
 import { Row } from "./row";
@@ -19,69 +20,122 @@ interface Props {
 export function EntryList({ entries, gone, selected, onSelect }: Props) {
   const id = useId();
   const row = useRowHeight();
-  const { box, span, look, go, isFollowing } = useScrolling(entries, gone, row);
-  const [active, setActive] = useState<number | null>(null);
-  const place = entries.findIndex((entry) => entry.index === (active ?? selected?.index));
+  const { box, span, look, show, isFollowing } = useScrolling(entries, gone, row);
+  const { place, activate } = useActive(entries, selected, show);
   const { from, to } = drawn(span, row, entries.length);
-  const onKeyDown = (event: KeyboardEvent) => {
-    const current = place < 0 ? entries.length - 1 : place;
-    const next = moved(event.key, current, Math.max(1, Math.floor(span.height / row) - 1), entries.length);
-    const chosen = entries[next ?? current];
-    const chooses = event.key === "Enter" || event.key === " ";
-    if (!chosen || (next === undefined && !chooses)) return;
-    event.preventDefault();
-    setActive(chosen.index);
-    go(topFor(next ?? current, span, row));
-    if (chooses) onSelect(chosen);
-  };
   const choose = (entry: Entry) => {
-    setActive(entry.index);
+    activate(entry);
     onSelect(entry);
   };
+  const page = Math.max(1, Math.floor(span.height / row) - 1);
+  const onKeyDown = (event: KeyboardEvent) => press(event, { entries, place, page }, activate, choose);
+  const at = place >= from && place < to ? `${id}-${entries[place]?.index}` : undefined;
   return (
     <div class="history-list">
-      <div class="history-columns" aria-hidden="true">
-        <span>step</span>
-        <span>action</span>
-        <span class="history-reward">reward</span>
-        <span class="history-total">total</span>
-        <span />
-        <span class="history-latency">time</span>
-      </div>
-      <div
-        ref={box}
-        class="history-box"
-        role="listbox"
-        tabIndex={0}
-        aria-label="Entries of the history"
-        aria-activedescendant={place >= from && place < to ? `${id}-${entries[place]?.index}` : undefined}
-        onScroll={look}
-        onKeyDown={onKeyDown}
-      >
-        <div role="presentation" style={{ height: `${entries.length * row}px` }}>
-          <div role="presentation" style={{ transform: `translateY(${from * row}px)` }}>
-            {entries.slice(from, to).map((entry, nth) => (
-              <Row
-                key={entry.index}
-                id={`${id}-${entry.index}`}
-                entry={entry}
-                height={row}
-                place={{ at: from + nth, of: entries.length }}
-                begins={entries[from + nth - 1]?.episode !== entry.episode}
-                look={{ isSelected: entry.index === selected?.index, isActive: from + nth === place }}
-                onChoose={choose}
-              />
-            ))}
-          </div>
-        </div>
-      </div>
-      {!isFollowing && (
-        <button type="button" class="button history-newest" onClick={() => go(Number.POSITIVE_INFINITY)}>
-          Jump to newest
-        </button>
-      )}
+      <Columns />
+      <Box {...{ box, at, onScroll: look, onKeyDown }} whole={entries.length * row} above={from * row}>
+        {entries.slice(from, to).map((entry, nth) => (
+          <Row
+            key={entry.index}
+            id={`${id}-${entry.index}`}
+            entry={entry}
+            height={row}
+            place={{ at: from + nth, of: entries.length }}
+            begins={entries[from + nth - 1]?.episode !== entry.episode}
+            look={{ isSelected: entry.index === selected?.index, isActive: from + nth === place }}
+            onChoose={choose}
+          />
+        ))}
+      </Box>
+      {!isFollowing && <NewestButton onClick={() => show(entries.length - 1)} />}
     </div>
   );
+}
+
+/** Where the keys lead: to another entry, or to what is seen of this one. */
+function press(
+  event: KeyboardEvent,
+  { entries, place, page }: { entries: readonly Entry[]; place: number; page: number },
+  activate: (entry: Entry) => void,
+  choose: (entry: Entry) => void,
+): void {
+  const current = place < 0 ? entries.length - 1 : place;
+  const next = moved(event.key, current, page, entries.length);
+  const chooses = event.key === "Enter" || event.key === " ";
+  const entry = entries[next ?? current];
+  if (!entry || (next === undefined && !chooses)) return;
+  event.preventDefault();
+  if (chooses) choose(entry);
+  else activate(entry);
+}
+
+interface BoxProps {
+  box: RefObject<HTMLDivElement>;
+  /** The id of the row that the keys are at. */
+  at: string | undefined;
+  /** The height of all rows, and of those above the drawn ones. */
+  whole: number;
+  above: number;
+  onScroll: () => void;
+  onKeyDown: (event: KeyboardEvent) => void;
+  children: ComponentChildren;
+}
+
+function Box({ box, at, whole, above, onScroll, onKeyDown, children }: BoxProps) {
+  return (
+    <div
+      ref={box}
+      class="history-box"
+      role="listbox"
+      tabIndex={0}
+      aria-label="Entries of the history"
+      aria-activedescendant={at}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+    >
+      <div role="presentation" style={{ height: `${whole}px` }}>
+        <div role="presentation" style={{ transform: `translateY(${above}px)` }}>
+          {children}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Columns() {
+  return (
+    <div class="history-columns" aria-hidden="true">
+      <span>step</span>
+      <span>action</span>
+      <span class="history-reward">reward</span>
+      <span class="history-total">total</span>
+      <span />
+      <span class="history-latency">time</span>
+    </div>
+  );
+}
+
+function NewestButton({ onClick }: { onClick: () => void }) {
+  return (
+    <button type="button" class="button history-newest" onClick={onClick}>
+      Jump to newest
+    </button>
+  );
+}
+
+/** The row that the keys are at: the one they led to, or what was selected since, here or elsewhere. */
+function useActive(entries: readonly Entry[], selected: Entry | null, show: (place: number) => void) {
+  const [active, setActive] = useState<number | null>(null);
+  const placeOf = (index: number | undefined) => entries.findIndex((entry) => entry.index === index);
+  const activate = (entry: Entry) => {
+    setActive(entry.index);
+    const place = placeOf(entry.index);
+    if (place >= 0) show(place);
+  };
+  useEffect(() => {
+    if (selected) activate(selected);
+  }, [selected?.index]);
+  return { place: placeOf(active ?? undefined), activate };
 }
 
 /** Keeps the newest entry in sight while the end is, and else what is seen where it is. */
@@ -94,8 +148,8 @@ function useScrolling(entries: readonly Entry[], gone: number, row: number) {
     setSpan(seen);
     setFollowing(isAtEnd(seen, row, entries.length));
   };
-  const go = (top: number) => {
-    box.current?.scrollTo({ top: Math.min(top, box.current.scrollHeight) });
+  const show = (place: number) => {
+    box.current?.scrollTo({ top: topFor(place, spanOf(box.current), row) });
     look();
   };
   useLayoutEffect(() => {
@@ -114,7 +168,7 @@ function useScrolling(entries: readonly Entry[], gone: number, row: number) {
     if (box.current) observer.observe(box.current);
     return () => observer.disconnect();
   }, []);
-  return { box, span, look, go, isFollowing };
+  return { box, span, look, show, isFollowing };
 }
 
 function spanOf(box: HTMLDivElement | null): Span {

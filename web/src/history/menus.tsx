@@ -1,4 +1,4 @@
-import { useId, useRef, useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { Entry, Environment } from "../types";
 import { CopyButton } from "../view/copy";
 import { asLines, asPage, download, fileName } from "./files";
@@ -56,7 +56,6 @@ interface FileProps {
 
 /** Writes the history as a file, and opens one. */
 export function FileMenu({ log, environment, onSaid, onOpen }: FileProps) {
-  const input = useRef<HTMLInputElement>(null);
   const attempt = async (work: () => unknown) => {
     onSaid("");
     try {
@@ -64,11 +63,6 @@ export function FileMenu({ log, environment, onSaid, onOpen }: FileProps) {
     } catch (error) {
       onSaid(error instanceof Error ? error.message : String(error));
     }
-  };
-  const open = async (files: FileList | null) => {
-    const [file] = files ?? [];
-    if (file) await onOpen?.(file);
-    if (input.current) input.current.value = "";
   };
   const lines = () => download(fileName(environment, "jsonl"), asLines(log, environment));
   const page = async () => download(fileName(environment, "html"), await asPage(log, environment));
@@ -84,19 +78,27 @@ export function FileMenu({ log, environment, onSaid, onOpen }: FileProps) {
           </button>
         </>
       )}
-      {onOpen && (
-        <label class="button history-open">
-          Open a saved history…
-          <input
-            ref={input}
-            class="history-unseen"
-            type="file"
-            accept=".jsonl,.html"
-            onChange={() => attempt(() => open(input.current?.files ?? null))}
-          />
-        </label>
-      )}
+      {onOpen && <OpenButton onFile={(file) => attempt(() => onOpen(file))} />}
     </Menu>
+  );
+}
+
+function OpenButton({ onFile }: { onFile: (file: File) => void }) {
+  const open = (input: HTMLInputElement) => {
+    const [file] = input.files ?? [];
+    if (file) onFile(file);
+    input.value = ""; // the same file may be opened again
+  };
+  return (
+    <label class="button history-open">
+      Open a saved history…
+      <input
+        class="history-unseen"
+        type="file"
+        accept=".jsonl,.html"
+        onChange={(event) => open(event.currentTarget)}
+      />
+    </label>
   );
 }
 

@@ -25,26 +25,14 @@ interface Props {
 
 /** What was done and what came of it: to look through, to send again, to copy and to keep. */
 export function HistoryPane(props: Props) {
-  const { log, environment, selected, onSelect, onReplay, onClear, onOpen, title = "History" } = props;
+  const { log, selected, onSelect } = props;
   const id = useId();
   const [filter, setFilter] = useState<Filter>(EVERYTHING);
   const [said, setSaid] = useState("");
   const { entries, gone } = useShown(log, filter);
-  const meant = selected ?? log.last;
   return (
     <section class="history-pane" aria-labelledby={id}>
-      <div class="history-bar">
-        <h2 id={id}>{title}</h2>
-        <p class="history-count">{countOf(log)}</p>
-        {meant && onReplay && (
-          <button type="button" class="button" title={nameOf(meant)} onClick={() => onReplay(meant)}>
-            Send {selected ? "" : "the newest "}again
-          </button>
-        )}
-        {meant && <CopyMenu log={log} environment={environment} shown={entries} entry={meant} />}
-        {(log.length > 0 || onOpen) && <FileMenu log={log} environment={environment} onSaid={setSaid} onOpen={onOpen} />}
-        {onClear && log.length > 0 && <ClearButton count={log.length} onClear={onClear} />}
-      </div>
+      <Bar {...props} id={id} shown={entries} onSaid={setSaid} />
       {said && (
         <p class="history-said" role="alert">
           {said}
@@ -64,6 +52,32 @@ export function HistoryPane(props: Props) {
         </>
       )}
     </section>
+  );
+}
+
+interface BarProps extends Props {
+  id: string;
+  shown: readonly Entry[];
+  onSaid: (message: string) => void;
+}
+
+/** The history's name, and what can be done with it. */
+function Bar({ id, log, environment, selected, shown, title = "History", ...can }: BarProps) {
+  const { onReplay, onClear, onOpen, onSaid } = can;
+  const meant = selected ?? log.last;
+  return (
+    <div class="history-bar">
+      <h2 id={id}>{title}</h2>
+      <p class="history-count">{countOf(log)}</p>
+      {meant && onReplay && (
+        <button type="button" class="button" title={nameOf(meant)} onClick={() => onReplay(meant)}>
+          Send {selected ? "" : "the newest "}again
+        </button>
+      )}
+      {meant && <CopyMenu log={log} environment={environment} shown={shown} entry={meant} />}
+      {(log.length > 0 || onOpen) && <FileMenu log={log} environment={environment} onSaid={onSaid} onOpen={onOpen} />}
+      {onClear && log.length > 0 && <ClearButton count={log.length} onClear={onClear} />}
+    </div>
   );
 }
 

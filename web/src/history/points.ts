@@ -17,14 +17,15 @@ export function pointsOf(entries: readonly Entry[]): Points {
   for (const place of places) {
     const entry = entries[place];
     if (!entry) continue;
-    if (entry.kind === "reset" && points.x.length > 0 && all.length <= MOST / 2) push(points, entry.index - 0.5, null);
+    const breaks = entry.kind === "reset" && points.x.length > 0 && all.length <= MOST / 2;
+    if (breaks) push(points, entry.index - 0.5, null);
     push(points, entry.index, all[place] ?? null);
   }
   return points;
 }
 
 /** The history's rewards in words. */
-export function summaryOf(entries: readonly Entry[]): { episodes: number; steps: number; errors: number; total: number } {
+export function summaryOf(entries: readonly Entry[]): Record<"episodes" | "steps" | "errors" | "total", number> {
   const episodes = new Set<number>();
   let steps = 0;
   let errors = 0;
@@ -47,7 +48,9 @@ function push({ x, y }: Points, at: number, value: number | null): void {
 
 function* thinned(values: readonly (number | null)[]): Generator<number> {
   const size = Math.ceil(values.length / Math.floor(MOST / PER_BUCKET));
-  for (let from = 0; from < values.length; from += size) yield* told(values, from, Math.min(values.length, from + size));
+  for (let from = 0; from < values.length; from += size) {
+    yield* told(values, from, Math.min(values.length, from + size));
+  }
 }
 
 /** The places of a stretch that tell its course. */

@@ -16,7 +16,7 @@ interface Props {
 /** One entry in one line. */
 export function Row({ id, entry, height, place, begins, look, onChoose }: Props) {
   const { result, error, kind } = entry;
-  const classes = ["history-row", begins && "history-begins", look.isActive && "history-active", error && "history-failed"];
+  const classes = ["history-row", begins && "history-begins", look.isActive && "history-active"];
   return (
     <div
       id={id}

@@ -37,7 +37,8 @@ export function outcome(kind: Entry["kind"], action: JsonObject, more: Partial<O
 
 export function failed(action: JsonObject, message = "no such move"): Outcome {
   const { result: _none, ...rest } = outcome("step", action);
-  const error = { code: "VALIDATION_ERROR", message, retryable: false, details: {}, faults: [{ loc: ["move"], msg: "?" }] };
+  const faults = [{ loc: ["move"], msg: "?" }];
+  const error = { code: "VALIDATION_ERROR", message, retryable: false, details: {}, faults };
   return { ...rest, error };
 }
 

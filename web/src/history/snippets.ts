@@ -41,9 +41,10 @@ export function asCurl(entries: readonly Entry[], environment: Environment): str
     'SESSION="episode-$$-$(date +%s)"',
     "",
     "call() {  # method, path, JSON",
-    "  printf '%s' \"$3\" | curl --silent --show-error --fail-with-body --request \"$1\" \"$BASE/$2\" \\",
+    "  printf '%s' \"$3\" | curl --silent --show-error --fail-with-body --write-out '\\n' \\",
     ...token,
-    "    --header 'Content-Type: application/json' --header \"X-Session-ID: $SESSION\" --data-binary @- --write-out '\\n'",
+    "    --header 'Content-Type: application/json' --header \"X-Session-ID: $SESSION\" \\",
+    "    --request \"$1\" --data-binary @- \"$BASE/$2\"",
     "}",
     "",
     ...plays.flatMap(({ reset, steps }) => [

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
-import { figure, signed } from "../history/format";
+import { figure, nameOf, signed } from "../history/format";
 import { HistoryPane } from "../history/pane";
 import type { Entry, Environment, Result } from "../types";
 import type { Watched } from "./watched";
@@ -18,20 +18,13 @@ export function Card({ watched, environment, renderObservation, onLeave }: Props
   const [chosen, setChosen] = useState<Entry | null>(null);
   const [isOpen, setOpen] = useState(false);
   const { result, previous } = watched.newest.value;
-  const skipped = watched.skipped.value;
-  const isUnsure = watched.isUnsure.value;
   const last = watched.log.last;
+  const did = { log: watched.log, environment, title: "What it did" };
   return (
     <section class="watch-card" aria-labelledby={id}>
       <div class="watch-bar">
         <h3 id={id}>Session {watched.id}</h3>
-        {watched.isClosed.value && <span class="watch-badge">closed</span>}
-        {(skipped > 0 || isUnsure) && (
-          <span class="watch-badge watch-skipped">
-            {skipped > 0 ? skipped.toLocaleString("en") : "some"}
-            {isUnsure && skipped > 0 ? " or more" : ""} skipped
-          </span>
-        )}
+        <Badges watched={watched} />
         <button type="button" class="button" onClick={onLeave}>
           Leave
         </button>
@@ -41,16 +34,9 @@ export function Card({ watched, environment, renderObservation, onLeave }: Props
       </p>
       {last?.error && <p class="watch-error">{last.error.message}</p>}
       <div class="watch-seen">
+        {chosen && <ChosenLine entry={chosen} onNewest={() => setChosen(null)} />}
         {chosen?.result ? (
-          <>
-            <p class="watch-line">
-              Step {chosen.step} of episode {chosen.episode}{" "}
-              <button type="button" class="button" onClick={() => setChosen(null)}>
-                Show the newest
-              </button>
-            </p>
-            <Observation result={chosen.result} renderObservation={renderObservation} />
-          </>
+          <Observation result={chosen.result} renderObservation={renderObservation} />
         ) : (
           result && <Observation result={result} previous={previous} renderObservation={renderObservation} />
         )}
@@ -59,17 +45,38 @@ export function Card({ watched, environment, renderObservation, onLeave }: Props
         <summary>History since it is watched</summary>
         {isOpen && (
           <div class="watch-history">
-            <HistoryPane
-              log={watched.log}
-              environment={environment}
-              selected={chosen}
-              onSelect={setChosen}
-              title={`What ${watched.id} did`}
-            />
+            <HistoryPane {...did} selected={chosen} onSelect={setChosen} />
           </div>
         )}
       </details>
     </section>
+  );
+}
+
+function Badges({ watched }: { watched: Watched }) {
+  const skipped = watched.skipped.value;
+  const isUnsure = watched.isUnsure.value;
+  return (
+    <>
+      {watched.isClosed.value && <span class="watch-badge">closed</span>}
+      {(skipped > 0 || isUnsure) && (
+        <span class="watch-badge watch-skipped">
+          {skipped > 0 ? skipped.toLocaleString("en") : "some"}
+          {isUnsure && skipped > 0 ? " or more" : ""} skipped
+        </span>
+      )}
+    </>
+  );
+}
+
+function ChosenLine({ entry, onNewest }: { entry: Entry; onNewest: () => void }) {
+  return (
+    <p class="watch-line">
+      {nameOf(entry)}{" "}
+      <button type="button" class="button" onClick={onNewest}>
+        Show the newest
+      </button>
+    </p>
   );
 }
 
@@ -81,5 +88,6 @@ interface ObservationProps extends Pick<Props, "renderObservation"> {
 function Observation({ result, previous, renderObservation }: ObservationProps) {
   const { omitted_bytes: omitted } = result.observation;
   if (typeof omitted !== "number") return <>{renderObservation(result, previous)}</>;
-  return <p class="watch-line">The observation has {Math.ceil(omitted / 1024).toLocaleString("en")} KB: too much to be watched.</p>;
+  const size = Math.ceil(omitted / 1024).toLocaleString("en");
+  return <p class="watch-line">The observation has {size} KB: too much to be watched.</p>;
 }

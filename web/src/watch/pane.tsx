@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** The running sessions of this server, as they step. Nothing can be done to them here. */
-export function WatchPane({ page, environment, renderObservation }: Props) {
+export function WatchPane({ page, ...card }: Props) {
   const [feed] = useState(() => new Feed(page));
   useEffect(() => {
     feed.begin();
@@ -27,44 +27,47 @@ export function WatchPane({ page, environment, renderObservation }: Props) {
   const sessions = feed.sessions.value;
   return (
     <div class="watch-pane">
-      <div class="watch-bar">
-        <h2>Sessions</h2>
-        <p class="watch-standing" role="status">
-          {message || `${counted(sessions.length, "session")}${feed.isPaused.value ? ", paused" : ", live"}`}
-        </p>
-        <button
-          type="button"
-          class="button"
-          disabled={watched.size === 0}
-          onClick={() => feed.pause(!feed.isPaused.value)}
-        >
-          {feed.isPaused.value ? "Go on" : "Pause"}
-        </button>
-      </div>
-      {sessions.length > 0 ? (
+      <Bar feed={feed} />
+      {sessions.length > 0 && (
         <SessionTable
           sessions={sessions}
           picked={watched}
           isFull={watched.size >= MOST}
           onPick={(id, on) => feed.pick(id, on)}
         />
-      ) : (
-        phase === "live" && <p class="watch-empty">No session is running. One appears here as soon as it begins.</p>
+      )}
+      {phase === "live" && sessions.length === 0 && (
+        <p class="watch-empty">No session is running. One appears here as soon as it begins.</p>
       )}
       {watched.size === 0 && sessions.length > 0 && (
         <p class="watch-empty">Pick sessions, up to {MOST}, to see what they do.</p>
       )}
       <div class="watch-cards">
         {[...watched.values()].map((one) => (
-          <Card
-            key={one.id}
-            watched={one}
-            environment={environment}
-            renderObservation={renderObservation}
-            onLeave={() => feed.pick(one.id, false)}
-          />
+          <Card key={one.id} watched={one} {...card} onLeave={() => feed.pick(one.id, false)} />
         ))}
       </div>
+    </div>
+  );
+}
+
+function Bar({ feed }: { feed: Feed }) {
+  const isPaused = feed.isPaused.value;
+  const { message } = feed.standing.value;
+  return (
+    <div class="watch-bar">
+      <h2>Sessions</h2>
+      <p class="watch-standing" role="status">
+        {message || `${counted(feed.sessions.value.length, "session")}${isPaused ? ", paused" : ", live"}`}
+      </p>
+      <button
+        type="button"
+        class="button"
+        disabled={feed.watched.value.size === 0}
+        onClick={() => feed.pause(!isPaused)}
+      >
+        {isPaused ? "Go on" : "Pause"}
+      </button>
     </div>
   );
 }
