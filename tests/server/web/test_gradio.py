@@ -1,6 +1,5 @@
 """Gradio pages of an author's own, at `/web/custom/`."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -18,6 +17,8 @@ from openenv.server.app import create_app
 from tests.interop.serving import OURS, served
 from tests.server.web.gradio_app import TOKEN
 from tests.server.worlds import Do, Saw, World
+from tests.web.chromium import CHROMIUM, FLAGS
+from tests.web.conftest import REQUIRED
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.filterwarnings("default")]
 
@@ -38,7 +39,6 @@ def address() -> Iterator[Any]:
         yield start
 
 
-CHROMIUM = os.environ.get("OPENENV_CHROMIUM", "/usr/bin/chromium")
 PATIENCE_MS = 60_000
 SHOWN = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -104,9 +104,12 @@ def test_it_may_take_files(address: Any) -> None:
     assert foreign.status_code == 403
 
 
+@pytest.mark.skipif(
+    not (CHROMIUM.exists() or REQUIRED), reason=f"NOT TESTED: there is no Chromium at {CHROMIUM}"
+)
 def test_in_a_browser_beside_the_built_in_page(address: Any) -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         window = browser.new_page()
         window.set_default_timeout(PATIENCE_MS)
         window.goto(f"{address('ours')}/web/")
