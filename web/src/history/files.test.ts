@@ -15,7 +15,7 @@ describe("a file of lines", () => {
   it("gives back what was written", async () => {
     const log = played();
     const view = { html: "<b>", actions: [{ label: "Up", action: { move: 1 }, key: "ArrowUp" }] };
-    const result = { observation: { text: "</script><!-- ü \u2028" }, reward: Number.NaN, done: true, view, metadata: { a: 1 } };
+    const result = { observation: { text: "</script><!-- ü \u2028" }, reward: Number.NaN, done: true, truncated: true, view, metadata: { a: 1 } };
     log.record(outcome("step", {}, { result }));
     const opened = await openFile(file(asLines(log, typed)));
     expect([...opened.log]).toEqual([...log]);

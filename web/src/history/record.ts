@@ -40,11 +40,12 @@ export function plain(reward: number | null): number | string | null {
   return reward === null || Number.isFinite(reward) ? reward : String(reward);
 }
 
-function resultLine({ observation, reward, done, metadata, view }: Result): JsonObject {
+function resultLine({ observation, reward, done, truncated, metadata, view }: Result): JsonObject {
   return {
     observation,
     reward: plain(reward),
     done,
+    ...(truncated !== undefined && { truncated }),
     ...(metadata && { metadata }),
     ...(view && { view: view as unknown as JsonObject }),
   };
@@ -98,11 +99,12 @@ export function entryIn(line: Json): Entry {
   };
 }
 
-function resultIn({ observation, reward, done, metadata, view }: Partial<JsonObject>): Result {
+function resultIn({ observation, reward, done, truncated, metadata, view }: Partial<JsonObject>): Result {
   return {
     observation: object(observation, "observation"),
     reward: reward === null ? null : number(reward, "reward"),
     done: done === true,
+    ...(truncated !== undefined && { truncated: truncated === true }),
     ...(metadata !== undefined && { metadata: object(metadata, "metadata") }),
     ...(view !== undefined && { view: viewIn(view) }),
   };
