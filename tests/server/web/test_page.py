@@ -43,6 +43,7 @@ def test_every_file_is_sent(paged: Served, name: str) -> None:
     assert answer.status == 200
     assert answer.body == (STATIC / name).read_bytes()
     assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-type"] != "application/octet-stream"
 
 
 def test_who_takes_gzip_gets_it(paged: Served) -> None:

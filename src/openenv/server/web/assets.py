@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +13,12 @@ from starlette.responses import Response
 
 STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
-_TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}
+_TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
 """As browsers want them, whatever a machine's own list says."""
 _COMPRESSED = ("text/", "image/svg", "application/json")
 
@@ -71,8 +75,7 @@ def asset(name: str) -> Asset:
         name: one of `names()`.
     """
     path = STATIC / name
-    media_type = _TYPES.get(path.suffix) or mimetypes.guess_type(name)[0]
-    return Asset.of(path.read_bytes(), media_type or "application/octet-stream")
+    return Asset.of(path.read_bytes(), _TYPES.get(path.suffix, "application/octet-stream"))
 
 
 @lru_cache(maxsize=1)
