@@ -20,36 +20,33 @@ from tests.web.visitor import Visitor
 IMAGES = Path(__file__).parents[2] / "docs/img"
 WIDTHS = {1280: 860, 768: 1024, 360: 780}
 THEMES = ("light", "dark")
-COLOURS = 64
+COLOURS = 128
 Scene = Callable[[Visitor], None]
 
 
 def blackjack(visitor: Visitor) -> None:
     """A few hands of BlackJack."""
     for seed in range(6):
-        visitor.reset()
+        visitor.reset(Seed=seed)
         if seed % 2:
-            visitor.press("Hit")
-        if visitor.actions.get_by_role("button", name="Stand").count():
-            visitor.press("Stand")
+            visitor.press("hit")
+        if visitor.may("stand"):
+            visitor.press("stand")
 
 
 def coding(visitor: Visitor) -> None:
     """A function with a fault."""
-    visitor.reset()
+    visitor.reset(Seed=1)
     visitor.step(Code="def mean(xs):\n    return sum(xs) / len(xs)\n\nprint(mean([1, 2, 3]))")
     visitor.step(Code="print(mean([]))")
     visitor.sees("ZeroDivisionError")
 
 
 def game_2048(visitor: Visitor) -> None:
-    """A while of 2048, by its keys."""
-    visitor.reset()
-    visitor.page.locator("h1").click()
-    for _ in range(8):
-        for key in ("ArrowLeft", "ArrowDown", "ArrowRight"):
-            visitor.page.keyboard.press(key)
-            visitor.page.wait_for_timeout(40)
+    """A while of 2048: into a corner."""
+    visitor.reset(Seed=1)
+    for _ in range(40):
+        visitor.press(next(move for move in ("left", "down", "right", "up") if visitor.may(move)))
 
 
 def scenes() -> dict[str, tuple[Any, Scene]]:
@@ -60,14 +57,14 @@ def scenes() -> dict[str, tuple[Any, Scene]]:
 
     return {
         "2048": (Game2048Environment, game_2048),
-        "blackjack": (BlackJackEnvironment, blackjack),
-        "coding": (PythonCodeActEnv, coding),
+        "BlackJack": (BlackJackEnvironment, blackjack),
+        "Coding": (PythonCodeActEnv, coding),
     }
 
 
 def take(browser: Browser, name: str, environment: Any, play: Scene) -> None:
     """Plays an episode at each size, in each theme, and takes its picture."""
-    with served_page(environment) as address:
+    with served_page(environment, env_name=name) as address:
         for width, height in WIDTHS.items():
             for theme in THEMES:
                 context = browser.new_context(
@@ -79,7 +76,7 @@ def take(browser: Browser, name: str, environment: Any, play: Scene) -> None:
                 play(visitor)
                 visitor.page.evaluate("scrollTo(0, 0)")
                 visitor.page.wait_for_timeout(300)
-                save(visitor.page.screenshot(), IMAGES / f"web-{name}-{width}-{theme}.png")
+                save(visitor.page.screenshot(), IMAGES / f"web-{name.lower()}-{width}-{theme}.png")
                 context.close()
 
 

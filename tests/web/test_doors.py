@@ -86,7 +86,8 @@ def test_production_lets_nobody_play_without_the_control_token(visit: Visit) -> 
         visitor.tolerates(LOAD_FAILED, SOCKET_FAILED)
         visitor.reset_button.click()
         visitor.is_told("this server lets you call tools, not reset, step or see the state")
-        assert served.active() == 0
+        expect(visitor.status).to_have_text("refused")
+        eventually(lambda: served.active() == 0)
 
 
 def test_the_page_is_absent_where_it_is_off(visit: Visit) -> None:

@@ -100,11 +100,7 @@ def test_faults_that_the_server_finds_are_shown_at_the_field(visit: Visit) -> No
 def test_a_reset_takes_the_environments_own_options(visit: Visit) -> None:
     with served_page(Drawing) as address:
         visitor = visit(address)
-        visitor.actions.get_by_text("Options", exact=True).first.click()
-        visitor.fill("Seed", 7)
-        visitor.fill("Paper", "ruled")
-        visitor.fill("Episode Id", "sheet-1")
-        visitor.reset()
+        visitor.reset(**{"Seed": 7, "Paper": "ruled", "Episode Id": "sheet-1"})
         visitor.sees(re.compile("seed.*7"))
         visitor.sees("ruled")
         visitor.sees("sheet-1")

@@ -106,8 +106,15 @@ class Visitor:
 
     def press(self, name: str) -> None:
         """Presses one of the environment's own buttons."""
+        self._act(self._button(name))
+
+    def may(self, name: str) -> bool:
+        """Whether the environment offers that button now."""
+        return self._button(name).count() > 0
+
+    def _button(self, name: str) -> Locator:
         buttons = self.actions.get_by_role("region", name="Quick actions")
-        self._act(buttons.get_by_role("button", name=re.compile(f"^{name}", re.IGNORECASE)))
+        return buttons.get_by_role("button", name=re.compile(f"^{name}", re.IGNORECASE))
 
     def open_form(self) -> None:
         """Shows the form, where something else is shown first."""
@@ -176,9 +183,22 @@ class Visitor:
         )
         return copy.arrive()
 
-    def reset(self) -> None:
+    def reset(self, **options: Any) -> None:
         """Begins an episode."""
+        for label, value in options.items():
+            self.fill_option(label, value)
         self._act(self.reset_button)
+
+    def fill_option(self, label: str, value: Any) -> None:
+        """Fills in one of the reset's options, and folds them up again."""
+        fold = self.actions.get_by_text(re.compile("^Options")).first
+        fold.click()
+        self.fill(label, value)
+        fold.click()
+
+    def press_key(self, key: str) -> None:
+        """Presses a key that stands for an action."""
+        self._change(lambda: self.page.keyboard.press(key))
 
     def step(self, **fields: Any) -> None:
         """Fills in the form, and takes the step."""
@@ -206,9 +226,12 @@ class Visitor:
 
     def _act(self, button: Locator) -> None:
         """Presses a button and waits until what it did is in the history."""
+        self._change(button.click)
+
+    def _change(self, act: Callable[[], None]) -> None:
         title = self.history.locator("p").first
         before = title.inner_text()
-        button.click()
+        act()
         expect(title).not_to_have_text(before or "no entry yet")
         expect(title).not_to_be_empty()
 

@@ -300,6 +300,13 @@ describe("refusals", () => {
     expect((await session.reset({})).observation.session).toBe("s1");
   });
 
+  it("of who may not control an episode leave no session behind", async () => {
+    server.protocol = "v1";
+    const session = visitor();
+    await failing(session.reset({ fail: "CONTROL_CLOSED" }));
+    expect([server.connected, session.status.value.phase]).toEqual([false, "refused"]);
+  });
+
   it("of a broken first version end the episode", async () => {
     server.protocol = "v1";
     const session = visitor();
