@@ -51,7 +51,7 @@ function Parts({
   title = "the environment's view",
   onKey,
 }: ObservationViewProps) {
-  const [raw, setRaw] = usePlace("raw", 0);
+  const [raw, setRaw] = usePlace(":raw", 0);
   const view = frame ? result.view : undefined;
   return (
     <>
@@ -78,11 +78,10 @@ function Parts({
 
 function Raw({ result }: { result: Result }) {
   const text = useMemo(() => rawText(result), [result]);
-  return <Code text={text} language="json" path="raw" label="the observation as JSON" />;
+  return <Code text={text} language="json" path=":raw" label="the observation as JSON" />;
 }
 
-function rawText({ observation, reward, done, metadata }: Result): string {
-  const told: JsonObject = { observation, reward, done, ...(metadata ? { metadata } : {}) };
+function rawText({ view, ...told }: Result): string {
   return JSON.stringify(told, notANumber, 2);
 }
 
