@@ -66,7 +66,7 @@ it("writes figures briefly", () => {
 });
 
 it("draws the rows that are seen, and some more", () => {
-  expect(drawn({ top: 1000, height: 100 }, 10, 10_000)).toEqual({ from: 92, to: 118 });
+  expect(drawn({ top: 1000, height: 100 }, 10, 10_000)).toEqual({ from: 96, to: 114 });
   expect(drawn({ top: 0, height: 100 }, 10, 3)).toEqual({ from: 0, to: 3 });
   expect(drawn({ top: 5000, height: 100 }, 10, 3)).toEqual({ from: 0, to: 3 });
   expect(topFor(5, { top: 100, height: 50 }, 10)).toBe(50);

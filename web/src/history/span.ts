@@ -6,7 +6,7 @@ export interface Span {
   height: number;
 }
 
-const BEYOND = 8;
+const BEYOND = 4;
 
 /** The places that are drawn: those seen, and some on both sides. */
 export function drawn(span: Span, row: number, count: number): { from: number; to: number } {
