@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 from websockets.frames import EXTERNAL_CLOSE_CODES, CloseCode
 from websockets.typing import Subprotocol
 
@@ -22,6 +22,8 @@ GOODBYE_S = 2.0
 """How long the server elsewhere may take to say goodbye."""
 SILENCE_S = 60.0
 """How long it may leave a ping unanswered: others than ours do while a step runs."""
+_FAILURES = (OSError, ValueError, WebSocketException, ConnectFailed, asyncio.TimeoutError)
+"""How a connection may come to nothing; Python 3.10 has two kinds of `TimeoutError`."""
 
 
 class SocketRelay:
@@ -40,7 +42,7 @@ class SocketRelay:
         at = shown_by(self._endpoint, scope)
         try:
             server = await _connected(at, scope)
-        except (OSError, ValueError, InvalidHandshake, ConnectFailed) as error:
+        except _FAILURES as error:
             return await refuse(scope, receive, send, _refusal(at, error), "refused there")
         async with server:
             await _carry(server, scope, receive, send)
