@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from blackjack_env.server import BlackJackEnvironment
 from coding_env.server.coding_environment import PythonCodeActEnv
 from echo_env.server.echo_environment import EchoEnvironment
+from game_2048_env.server.game_2048_environment import Game2048Environment
 from tests.web.conftest import Visit
 from tests.web.places import served_page
 from tests.web.worlds import Drawing, Painting
@@ -147,3 +148,44 @@ def test_what_was_sent_is_recalled(visit: Visit) -> None:
         expect(message).to_have_value("second")
         visitor.page.keyboard.press("ArrowUp")
         expect(message).to_have_value("first")
+
+
+def test_2048_is_played_by_its_keys(visit: Visit) -> None:
+    with served_page(Game2048Environment) as address:
+        visitor = visit(address)
+        visitor.reset(Seed=1)
+        move = next(move for move in ("Left", "Down", "Right", "Up") if visitor.may(move))
+        visitor.page.locator("h1").click()
+        visitor.press_key(f"Arrow{move}")
+        expect(visitor.entries.last).to_contain_text(move.lower())
+        visitor.observation.frame_locator("iframe").locator("body").click()
+        again = next(move for move in ("Left", "Down", "Right", "Up") if visitor.may(move))
+        visitor.press_key(f"Arrow{again}")
+        expect(visitor.entries).to_have_count(3)
+        visitor.actions.get_by_label("Play by keys").uncheck()
+        visitor.page.locator("h1").click()
+        visitor.page.keyboard.press("ArrowDown")
+        visitor.press("up|right|down|left")
+        expect(visitor.entries).to_have_count(4)
+
+
+def test_a_tool_is_called_from_its_own_form(visit: Visit) -> None:
+    with served_page(EchoEnvironment) as address:
+        visitor = visit(address)
+        visitor.reset()
+        visitor.open_tab("Tools")
+        visitor.fill("Message", "by a tool")
+        visitor.call("echo_message")
+        visitor.sees("by a tool")
+
+
+def test_what_is_said_in_the_chat_is_answered(visit: Visit) -> None:
+    with served_page(EchoEnvironment) as address:
+        visitor = visit(address)
+        visitor.reset()
+        visitor.open_tab("Chat")
+        box = visitor.field("Say something")
+        box.fill("how are you")
+        box.press("Enter")
+        visitor.sees("how are you")
+        expect(visitor.entries).to_have_count(2)

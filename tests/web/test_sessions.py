@@ -195,3 +195,30 @@ def test_a_crashed_episode_is_told_and_a_reset_recovers(visit: Visit, gate: type
         visitor.reset()
         visitor.step(Text="now")
         visitor.sees("through with now")
+
+
+def test_a_visitor_who_does_nothing_lets_go_and_comes_back(visit: Visit) -> None:
+    with serving(Drawing, web=True) as served:
+        visitor = visit(page_of(served), arrive=False)
+        visitor.page.clock.install()
+        visitor.arrive()
+        visitor.reset()
+        visitor.page.clock.fast_forward("01:05")
+        expect(visitor.status).to_have_text("not connected")
+        assert served.active() == 1
+        visitor.step(Title="back again")
+        visitor.sees(re.compile(r"drawn.*1"))
+        expect(visitor.status).to_have_text("connected")
+
+
+def test_a_browser_that_forbids_storage_plays_all_the_same(visit: Visit) -> None:
+    with served_page(Drawing) as address:
+        visitor = visit(address, arrive=False)
+        visitor.page.add_init_script(
+            "for (const name of ['sessionStorage', 'localStorage', 'indexedDB']) "
+            "Object.defineProperty(window, name, {get() { throw new DOMException('no') }})"
+        )
+        visitor.arrive()
+        visitor.reset()
+        visitor.step(Title="unkept")
+        visitor.sees("unkept")

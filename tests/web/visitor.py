@@ -108,13 +108,17 @@ class Visitor:
         """Presses one of the environment's own buttons."""
         self._act(self._button(name))
 
+    def call(self, tool: str) -> None:
+        """Calls the tool whose form is shown."""
+        self._act(self.actions.get_by_role("button", name=f"Call {tool}", exact=True))
+
     def may(self, name: str) -> bool:
         """Whether the environment offers that button now."""
         return self._button(name).count() > 0
 
     def _button(self, name: str) -> Locator:
         buttons = self.actions.get_by_role("region", name="Quick actions")
-        return buttons.get_by_role("button", name=re.compile(f"^{name}", re.IGNORECASE))
+        return buttons.get_by_role("button", name=re.compile(f"^({name})", re.IGNORECASE)).first
 
     def open_form(self) -> None:
         """Shows the form, where something else is shown first."""

@@ -124,7 +124,7 @@ export class KeptEntries {
   }
 }
 
-function opened(): Promise<IDBDatabase> {
+async function opened(): Promise<IDBDatabase> {
   const asked = indexedDB.open(DATABASE, 1);
   asked.onupgradeneeded = () => {
     const store = asked.result.createObjectStore(STORE, { autoIncrement: true });
