@@ -2,6 +2,9 @@
 import type { Json, QuickAction, Result, Schema } from "../types";
 
 const MOST = 24;
+/** How many buttons keep their places. */
+const STEADY = 18;
+const DIGITS = 9;
 const ARROWS: Record<string, string> = {
   up: "ArrowUp",
   down: "ArrowDown",
@@ -14,10 +17,35 @@ const ARROWS: Record<string, string> = {
   fire: " ",
 };
 
-/** The buttons to show now. An episode that is over has none of the environment's own. */
-export function quickActions(schema: Schema, result: Result | null): QuickAction[] {
+/** A button, and whether its action can be taken now. */
+export interface Button extends QuickAction {
+  offered: boolean;
+  /** Whether the environment offered it, and not its schema. */
+  isOwn: boolean;
+}
+
+/**
+ * The buttons to show now, in the places that they had: what was offered before and is not any more stays, and is off.
+ * Where an environment offers other actions at each step, as chess does, nothing has a place to keep.
+ */
+export function quickActions(schema: Schema, result: Result | null, before: Button[]): Button[] {
   const own = result?.view?.actions ?? [];
-  return withKeys(own.length > 0 ? own : fromSchema(schema));
+  const hasOwn = own.length > 0 || before.some((each) => each.isOwn);
+  const now = hasOwn ? own : fromSchema(schema);
+  const places = steady(before, now);
+  const offered = new Map(now.map((each) => [each.label, each]));
+  const isOff = (each: QuickAction) => !offered.has(each.label) || (result?.done ?? false);
+  return withKeys(places.map((each) => offered.get(each.label) ?? each)).map((each) => ({
+    ...each,
+    isOwn: hasOwn,
+    offered: !isOff(each),
+  }));
+}
+
+function steady(before: QuickAction[], now: QuickAction[]): QuickAction[] {
+  const known = new Set(before.map((each) => each.label));
+  const both = [...before, ...now.filter((each) => !known.has(each.label))];
+  return both.length <= STEADY ? both : now;
 }
 
 /** The buttons of an action that is one choice among few: an enum, a boolean or a small range. */
@@ -48,23 +76,28 @@ function choices(part: Schema): Json[] {
   return Array.from({ length: high - low + 1 }, (_, at) => low + at);
 }
 
-/** The same with a key each, as far as keys go: directions by arrows, the others by digits. */
-export function withKeys(actions: QuickAction[]): QuickAction[] {
+/** The same with a key each: directions by arrows, the others by digits where there are enough for all. */
+export function withKeys<Each extends QuickAction>(actions: Each[]): Each[] {
   const taken = new Set(actions.map((each) => each.key));
-  let digit = 1;
-  const free = (): string | undefined => {
-    while (digit <= 9 && taken.has(String(digit))) digit += 1;
-    return digit <= 9 ? String(digit++) : undefined;
-  };
-  return actions.map((each) => {
-    if (each.key) return each;
-    const arrow = ARROWS[each.label.toLowerCase()];
-    const key = arrow && !taken.has(arrow) ? arrow : free();
-    if (!key) return each;
-    taken.add(key);
-    return { ...each, key };
+  const arrows = actions.map((each) => {
+    const arrow = each.key ?? ARROWS[each.label.toLowerCase()];
+    if (!arrow || (each.key === undefined && taken.has(arrow))) return each;
+    taken.add(arrow);
+    return { ...each, key: arrow };
   });
+  const free = Array.from({ length: DIGITS }, (_, at) => String(at + 1)).filter((key) => !taken.has(key));
+  const without = arrows.filter((each) => each.key === undefined);
+  if (without.length > free.length) return arrows;
+  return arrows.map((each) => (each.key === undefined ? { ...each, key: free.shift() ?? "" } : each));
 }
+
+/** Whether four of the buttons are the directions of a cross. */
+export function isCross(actions: QuickAction[]): boolean {
+  const keys = new Set(actions.map((each) => each.key));
+  return CROSS.every((key) => keys.has(key));
+}
+
+const CROSS = ["ArrowUp", "ArrowLeft", "ArrowDown", "ArrowRight"];
 
 const NAMES: Record<string, string> = {
   ArrowUp: "↑",

@@ -1,12 +1,12 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { JsonObject, QuickAction } from "../types";
-import { keyName } from "./quick";
+import { type Button, isCross, keyName } from "./quick";
 import "./play.css";
 
-const TYPING = "input, textarea, select, [contenteditable], [role=grid], [role=listbox], [role=tree]";
+const TYPING = "input, textarea, select, [contenteditable], [role=grid], [role=listbox], [role=tree], [role=tablist]";
 
 interface Props {
-  actions: QuickAction[];
+  actions: Button[];
   busy: boolean;
   keys: boolean;
   onKeys: (on: boolean) => void;
@@ -15,18 +15,19 @@ interface Props {
 
 /** Buttons for single actions, and their keys while nobody types. */
 export function QuickBar({ actions, busy, keys, onKeys, onAct }: Props) {
-  useKeys(actions, keys && !busy, onAct);
+  useKeys(actions, keys, busy, onAct);
+  const cross = isCross(actions);
   return (
-    <section class="play-quick" aria-label="Quick actions">
-      <div class="play-buttons">
+    <section id="quick" class="play-quick" aria-label="Quick actions" tabIndex={-1}>
+      <div class={cross ? "play-buttons play-cross" : "play-buttons"}>
         {actions.map((each) => (
           <button
             key={each.label}
             type="button"
-            class="button play-button"
-            aria-disabled={busy}
+            class={`button play-button play-${each.key ?? "other"}`}
+            aria-disabled={busy || !each.offered}
             aria-keyshortcuts={keys && each.key ? shortcut(each.key) : undefined}
-            onClick={() => !busy && onAct(each.action)}
+            onClick={() => !busy && each.offered && onAct(each.action)}
           >
             {each.label}
             {keys && each.key && <kbd aria-hidden="true">{keyName(each.key)}</kbd>}
@@ -41,25 +42,29 @@ export function QuickBar({ actions, busy, keys, onKeys, onAct }: Props) {
   );
 }
 
-/** Takes the action that a key stands for; the frame of the environment's view tells its keys, too. */
-export function actByKey(actions: QuickAction[], key: string, onAct: (action: JsonObject) => void) {
-  const found = actions.find((each) => each.key?.toLowerCase() === key.toLowerCase());
-  if (found) onAct(found.action);
-  return found !== undefined;
+/** Takes the action that a key stands for, if it is offered; the frame of the environment's view tells keys, too. */
+export function actByKey(actions: Button[], key: string, onAct: (action: JsonObject) => void): void {
+  const found = named(actions, key);
+  if (found?.offered) onAct(found.action);
 }
 
-function useKeys(actions: QuickAction[], on: boolean, onAct: (action: JsonObject) => void) {
-  const now = useRef({ actions, on, onAct });
-  now.current = { actions, on, onAct };
+function named<Each extends QuickAction>(actions: Each[], key: string): Each | undefined {
+  return actions.find((each) => each.key?.toLowerCase() === key.toLowerCase());
+}
+
+function useKeys(actions: Button[], on: boolean, busy: boolean, onAct: Props["onAct"]) {
+  const now = useRef({ actions, on, busy, onAct });
+  now.current = { actions, on, busy, onAct };
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      const { actions, on, busy, onAct } = now.current;
+      if (!on || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const target = event.target instanceof Element ? event.target : document.body;
-      if (target.closest(TYPING)) return;
-      if (event.key === " " && target.closest("button, a, summary")) return;
-      const known = now.current.actions.some((each) => each.key === event.key);
-      if (known) event.preventDefault(); // an arrow must not scroll, also while a step runs
-      if (now.current.on) actByKey(now.current.actions, event.key, now.current.onAct);
+      if (target.closest(TYPING) || (event.key === " " && target.closest("button, a, summary"))) return;
+      // A key of the game does nothing else, also while its action is not offered: the page must not scroll.
+      const arrows = event.key.startsWith("Arrow") && actions.some((each) => each.key?.startsWith("Arrow"));
+      if (arrows || named(actions, event.key)) event.preventDefault();
+      if (!busy) actByKey(actions, event.key, onAct);
     };
     window.addEventListener("keydown", pressed);
     return () => window.removeEventListener("keydown", pressed);

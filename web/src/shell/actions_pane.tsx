@@ -1,31 +1,30 @@
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
 import { ActionForm } from "../form/action_form";
 import { ResetForm } from "../form/reset_form";
 import { ToolPalette } from "../form/tool_form";
 import { Chat, chatField } from "../play/chat";
-import { quickActions } from "../play/quick";
+import type { Button } from "../play/quick";
 import { QuickBar } from "../play/quick_bar";
 import type { Desk } from "../store";
 import type { JsonObject, Tool } from "../types";
 import { Snippet } from "./snippet";
+import { StatePanel } from "./state_panel";
 import { type Tab, Tabs } from "./tabs";
 
 interface Props {
   desk: Desk;
   tools: Tool[];
+  buttons: Button[];
   keys: boolean;
   onKeys: (on: boolean) => void;
 }
 
 /** What a person can do: begin an episode, press a button, fill in a form, call a tool, say something. */
-export function ActionsPane({ desk, tools, keys, onKeys }: Props) {
+export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
   const { schemas, config } = desk.environment;
   const pending = useSignal<JsonObject | null>(null);
-  const result = desk.result.value;
   const busy = desk.busy.value;
   const act = (action: JsonObject) => void desk.step(action);
-  const buttons = useMemo(() => quickActions(schemas.action, result), [schemas, result]);
   const field = chatField(schemas.action);
   const tabs: Tab[] = [];
   if (tools.length > 0) tabs.push({ id: "tools", name: "Tools", panel: () => palette() });
@@ -77,7 +76,7 @@ export function ActionsPane({ desk, tools, keys, onKeys }: Props) {
           schema={config.reset}
           busy={busy}
           faults={desk.newest.value?.kind === "reset" ? desk.faults.value : []}
-          onReset={(kwargs) => void desk.reset(kwargs)}
+          onReset={(kwargs) => void desk.reset(kwargs).then(toButtons)}
         />
         {buttons.length > 0 ? (
           <QuickBar actions={buttons} busy={busy} keys={keys} onKeys={onKeys} onAct={act} />
@@ -97,8 +96,14 @@ export function ActionsPane({ desk, tools, keys, onKeys }: Props) {
           {snippet}
         </section>
       )}
+      <StatePanel desk={desk} />
     </div>
   );
+}
+
+/** After a reset the keys are for playing: Space must not press Reset again. */
+function toButtons(): void {
+  if (document.activeElement instanceof HTMLButtonElement) document.getElementById("quick")?.focus();
 }
 
 /** The action of the step that is `offset` steps back, 1 being the newest. */

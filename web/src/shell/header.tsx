@@ -37,7 +37,6 @@ export function Header({ environment, status }: Props) {
       {now && (
         <p class={`shell-status shell-${now.phase}`} role="status" title={now.message}>
           {phaseName(now)}
-          {now.queue && ` (${now.queue.position} of ${now.queue.waiting})`}
         </p>
       )}
       <button

@@ -1,6 +1,9 @@
+import { useEffect, useState } from "preact/hooks";
 import type { Desk } from "../store";
 import type { Status, WireError } from "../types";
 
+/** How long a step runs before anything is said of it. */
+const PATIENCE_S = 3;
 const TOLD = new Set<Status["phase"]>(["queued", "reconnecting", "lost", "full", "refused"]);
 
 /** What stands in the way of the next step, if anything, and what can be done about it. */
@@ -18,18 +21,45 @@ export function Notices({ desk }: { desk: Desk }) {
               Leave the queue
             </button>
           )}
+          {status.phase === "lost" && <BeginAgain desk={desk} />}
         </p>
       )}
+      {desk.busy.value && <Running desk={desk} />}
       {fieldless && !TOLD.has(status.phase) && <Failure error={fieldless} />}
       {desk.over.value && (
         <p class="shell-notice">
           <span>The episode is over.</span>
-          <button type="button" class="button" onClick={() => void desk.reset()}>
-            Begin a new one
-          </button>
+          <BeginAgain desk={desk} />
         </p>
       )}
     </div>
+  );
+}
+
+function BeginAgain({ desk }: { desk: Desk }) {
+  return (
+    <button type="button" class="button" onClick={() => void desk.reset()}>
+      Begin a new one
+    </button>
+  );
+}
+
+/** A step that takes long: for how long already, and the way out. */
+function Running({ desk }: { desk: Desk }) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const began = performance.now();
+    const timer = setInterval(() => setSeconds(Math.floor((performance.now() - began) / 1000)), 500);
+    return () => clearInterval(timer);
+  }, []);
+  if (seconds < PATIENCE_S || desk.session.status.value.phase !== "busy") return null;
+  return (
+    <p class="shell-notice" aria-live="off">
+      <span>The environment has been running for {seconds} s.</span>
+      <button type="button" class="button" onClick={() => void desk.session.leave()}>
+        End the session
+      </button>
+    </p>
   );
 }
 

@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { openFile, type Opened } from "../history/files";
 import { HistoryPane } from "../history/pane";
+import { type Button, quickActions } from "../play/quick";
+import { actByKey } from "../play/quick_bar";
 import type { Desk } from "../store";
 import type { Entry, Tool } from "../types";
 import { ObservationView } from "../view/observation";
@@ -36,16 +38,18 @@ export function Playing({ page, desk }: Props) {
       />
     );
   }
+  const own = custom && {
+    id: "custom",
+    name: custom.name,
+    panel: () => <iframe class="shell-custom" src={`./${custom.path}`} title={custom.name} />,
+  };
   const tabs: Tab[] = [
     { id: "play", name: "Play", panel: () => <DeskView page={page} desk={desk} onOpen={open} /> },
     { id: "readme", name: "README", panel: () => <Readme environment={environment} /> },
     { id: "schema", name: "Schema", panel: () => <SchemaView environment={environment} /> },
   ];
   if (watch) tabs.splice(1, 0, { id: "watch", name: "Watch", panel: () => watching(page, desk) });
-  if (custom) {
-    const panel = () => <iframe class="shell-custom" src={`./${custom.path}`} title={custom.name} />;
-    tabs.splice(custom.primary ? 0 : 1, 0, { id: "custom", name: custom.name, panel });
-  }
+  if (own) tabs.splice(custom.primary ? 0 : 1, 0, own);
   async function open(file: File) {
     opened.value = await openFile(file);
   }
@@ -55,7 +59,7 @@ export function Playing({ page, desk }: Props) {
       <main class="shell-main">
         <Tabs
           label="Parts of this page"
-          tabs={tabs}
+          tabs={own && custom.only ? [own] : tabs}
           chosen={chosen.value}
           onChoose={(id) => {
             chosen.value = id;
@@ -88,26 +92,40 @@ function DeskView({ page, desk, onOpen }: Props & { onOpen: (file: File) => Prom
       () => undefined, // the form takes calls of tools, too
     );
   }, [desk, page]);
+  const { action: schema } = desk.environment.schemas;
+  const before = useRef<Button[]>([]);
+  const result = desk.result.value;
+  const stopped = desk.session.status.value.phase === "lost";
+  before.current = useMemo(() => quickActions(schema, result, before.current), [schema, result]);
+  const buttons = stopped ? before.current.map((each) => ({ ...each, offered: false })) : before.current;
+  const busy = desk.busy.value;
   const again = (entry: Entry) =>
     void (entry.kind === "reset" ? desk.reset(entry.action) : desk.step(entry.action));
   return (
     <>
       <Notices desk={desk} />
-      <div class="shell-desk">
+      <div class={desk.selected.value ? "shell-desk shell-looking" : "shell-desk"}>
         <ActionsPane
           desk={desk}
           tools={tools.value}
+          buttons={buttons}
           keys={keys.value}
           onKeys={(on) => {
             keys.value = on;
           }}
         />
-        <ObservationPane desk={desk} keys={keys.value} />
+        <ObservationPane
+          desk={desk}
+          onKey={(key) => {
+            if (keys.value && !busy) actByKey(buttons, key, (action) => void desk.step(action));
+          }}
+        />
         <div class="shell-below">
           <HistoryPane
             log={desk.log}
             selected={desk.selected.value}
             onSelect={(entry) => {
+              if (!desk.selected.value) window.scrollTo({ top: 0 });
               desk.selected.value = entry;
             }}
             onReplay={again}
