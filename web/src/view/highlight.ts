@@ -17,11 +17,14 @@ export interface Piece {
 
 /** The longest code that is coloured, in characters. */
 export const LONGEST = 50_000;
+/** The same of grammars that hostile text can make slow: their time grows with the square of it. */
+const LONGEST_OF: Record<string, number> = { bash: 20_000, markup: 10_000, javascript: 6_000 };
 
 /** The pieces of a code; all of it in one where the language is not known, or the code too long to colour. */
 export function pieces(text: string, language: string): Piece[] {
   const grammar = Object.hasOwn(Prism.languages, language) ? Prism.languages[language] : undefined;
-  if (text.length > LONGEST || typeof grammar !== "object") return [{ type: "", content: text }];
+  if (text.length > (LONGEST_OF[language] ?? LONGEST) || typeof grammar !== "object")
+    return [{ type: "", content: text }];
   return Prism.tokenize(text, grammar).map(piece);
 }
 

@@ -6,9 +6,10 @@ import { Pieces } from "./code";
 import { pictureIn } from "./image";
 import "./markdown.css";
 import { safeLink } from "./links";
+import { LongText } from "./text";
 import { languageOf } from "./texts";
 
-const LONGEST = 100_000;
+const LONGEST = 50_000;
 const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
 const ALLOWED: Config & { RETURN_DOM_FRAGMENT: true } = {
   ALLOWED_TAGS: [
@@ -69,6 +70,12 @@ function quieted(html: string): string {
 
 /** Markdown, sanitised: nothing in it runs, loads, submits or leaves the page unasked. */
 export function Markdown({ text }: { text: string }) {
+  if (text.length > LONGEST)
+    return <LongText text={text} path=":markdown" label="markdown, too long to be formatted" />;
+  return <Formatted text={text} />;
+}
+
+function Formatted({ text }: { text: string }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     place.current?.replaceChildren(fragmentOf(text));
@@ -78,11 +85,11 @@ export function Markdown({ text }: { text: string }) {
 
 function fragmentOf(text: string): Node {
   try {
-    const html = marked.parse(text.slice(0, LONGEST).replace(FRONT_MATTER, ""), { async: false });
+    const html = marked.parse(text.replace(FRONT_MATTER, ""), { async: false });
     const fragment = purify?.sanitize(html, ALLOWED);
     return fragment ? tamed(fragment) : new Text(text);
   } catch {
-    return new Text(text.slice(0, LONGEST));
+    return new Text(text);
   }
 }
 

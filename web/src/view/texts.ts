@@ -7,6 +7,7 @@ export type TextForm =
 
 const SHORT = 120;
 const LONGEST_FORMED = 50_000;
+const LONGEST_MARKDOWN = 20_000;
 const LANGUAGES: Record<string, string> = {
   py: "python",
   python: "python",
@@ -88,6 +89,7 @@ const CERTAIN = [/^```[\s\S]*^```/m, /^\|?(?:[ \t]*:?-{3,}:?[ \t]*\|)+(?:[ \t]*:
 
 /** Whether a text is evidently markdown: a fence or a table, or two other marks, and nothing that is drawn by spaces. */
 export function isMarkdown(text: string): boolean {
+  if (text.length > LONGEST_MARKDOWN) return false;
   if (CERTAIN.some((mark) => mark.test(text))) return true;
   if (isAligned(text, true)) return false;
   return MARKS.filter((mark) => mark.test(text)).length >= 2;
