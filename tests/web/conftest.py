@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,16 @@ from playwright.sync_api import Browser, sync_playwright  # noqa: E402
 from tests.web.visitor import Visitor  # noqa: E402
 
 Visit = Callable[..., Visitor]
+TIME_S = 240
+"""Of a test: a browser on a small machine is slow."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Gives the tests here more time than others."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.timeout(TIME_S))
 
 
 @pytest.fixture(scope="module")

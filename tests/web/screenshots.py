@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
@@ -19,7 +19,7 @@ from tests.web.visitor import Visitor
 
 IMAGES = Path(__file__).parents[2] / "docs/img"
 WIDTHS = {1280: 860, 768: 1024, 360: 780}
-THEMES = ("light", "dark")
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 COLOURS = 128
 Scene = Callable[[Visitor], None]
 

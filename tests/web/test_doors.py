@@ -80,8 +80,7 @@ def test_a_server_with_a_token_asks_for_it_and_never_shows_it(visit: Visit) -> N
 
 
 def test_production_lets_nobody_play_without_the_control_token(visit: Visit) -> None:
-    options = {"mode": "production", "control_token": TOKEN}
-    with serving(Drawing, web=True, **options) as served:
+    with serving(Drawing, web=True, mode="production", control_token=TOKEN) as served:
         visitor = visit(page_of(served))
         visitor.tolerates(LOAD_FAILED, SOCKET_FAILED)
         visitor.reset_button.click()

@@ -32,15 +32,15 @@ class Circle(BaseModel):
     """Round."""
 
     kind: Literal["circle"] = "circle"
-    radius: float = Field(1.0, gt=0, description="How far it reaches")
+    radius: float = Field(default=1.0, gt=0, description="How far it reaches")
 
 
 class Box(BaseModel):
     """Not round."""
 
     kind: Literal["box"] = "box"
-    width: int = Field(1, ge=1, le=9)
-    height: int = Field(1, ge=1, le=9)
+    width: int = Field(default=1, ge=1, le=9)
+    height: int = Field(default=1, ge=1, le=9)
 
 
 class Draw(Action):
@@ -48,7 +48,9 @@ class Draw(Action):
 
     title: str = Field(min_length=1, max_length=20, description="What it is called")
     style: Literal["solid", "dotted"] = "solid"
-    shape: Annotated[Circle | Box, Field(discriminator="kind")] = Field(default_factory=Circle)
+    shape: Annotated[Circle | Box, Field(discriminator="kind")] = Field(
+        default_factory=lambda: Circle()
+    )
     points: list[int] = Field(default_factory=list, max_length=3)
     filled: bool = False
     note: str | None = None
@@ -104,7 +106,7 @@ class Drawing(Environment[Draw, Drawn, DrawingState]):
 class Paint(Action):
     """A colour."""
 
-    red: int = Field(200, ge=0, le=255)
+    red: int = Field(default=200, ge=0, le=255)
 
 
 class Painted(Observation):
