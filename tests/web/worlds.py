@@ -48,9 +48,7 @@ class Draw(Action):
 
     title: str = Field(min_length=1, max_length=20, description="What it is called")
     style: Literal["solid", "dotted"] = "solid"
-    shape: Annotated[Circle | Box, Field(discriminator="kind")] = Field(
-        default_factory=lambda: Circle()
-    )
+    shape: Annotated[Circle | Box, Field(discriminator="kind")] = Field(default_factory=Circle)
     points: list[int] = Field(default_factory=list, max_length=3)
     filled: bool = False
     note: str | None = None
