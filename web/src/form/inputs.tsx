@@ -144,19 +144,18 @@ export function BooleanInput(props: FieldProps<FieldOf<"boolean">>) {
   const odd = value !== undefined && typeof value !== "boolean" && value !== null;
   return (
     <Frame {...props} bare labelled={false}>
-      <label class="form-check">
-        <input
-          {...control}
-          type="checkbox"
-          checked={checked}
-          onChange={(event) => edit(pointer, event.currentTarget.checked)}
-        />
-        <span>
-          {label}
-          {odd && ` (now ${JSON.stringify(value)})`}
-        </span>
+      <div class="form-line">
+        <label class="form-check">
+          <input
+            {...control}
+            type="checkbox"
+            checked={checked}
+            onChange={(event) => edit(pointer, event.currentTarget.checked)}
+          />
+          <span>{odd ? `${label} (now ${JSON.stringify(value)})` : label}</span>
+        </label>
         {!required && value === undefined && <span class="form-limits">default</span>}
-      </label>
+      </div>
       {field.hint !== "" && !props.bare && <Hint id={`${control.id}-hint`} text={field.hint} />}
     </Frame>
   );
