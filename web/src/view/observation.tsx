@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Json, JsonObject, Result, Schema } from "../types";
 import "./view.css";
@@ -69,10 +70,28 @@ function Parts({
       {raw === 1 ? (
         <Raw result={result} />
       ) : (
-        <Fields observation={result.observation} previous={previous?.observation} schema={schema} />
+        <Folded when={typeof view?.html === "string"}>
+          <Fields observation={result.observation} previous={previous?.observation} schema={schema} />
+        </Folded>
       )}
       {raw === 0 && <Metadata metadata={metadataOf(result)} />}
     </>
+  );
+}
+
+/** What the environment draws itself need not be read twice: its fields are there for who wants them. */
+function Folded({ when, children }: { when: boolean; children: ComponentChildren }) {
+  const [open, setOpen] = usePlace("open:fields", 0);
+  if (!when) return <>{children}</>;
+  return (
+    <details
+      class="view-folded"
+      open={open === 1}
+      onToggle={(event) => setOpen(event.currentTarget.open ? 1 : 0)}
+    >
+      <summary>Fields</summary>
+      {open === 1 && children}
+    </details>
   );
 }
 
