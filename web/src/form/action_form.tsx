@@ -39,7 +39,7 @@ export function ActionForm({ busy, faults, onSubmit, recall, submitLabel, onChan
       {raw ? <RawJson filling={filling} /> : <Fields schema={schema} filling={filling} />}
       <div class="form-buttons">
         <button type="submit" class="button button-primary" aria-disabled={busy}>{submitLabel}</button>
-        <span class="form-limits form-keys">Ctrl + Enter</span>
+        <span class="form-limits form-keys">Ctrl + Enter{!raw && recall(1) && " · ↑ the last ones"}</span>
         <button
           type="button"
           class="form-small"

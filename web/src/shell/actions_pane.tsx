@@ -1,15 +1,19 @@
 import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { ActionForm } from "../form/action_form";
 import { ResetForm } from "../form/reset_form";
 import { ToolPalette } from "../form/tool_form";
 import { Chat, chatField } from "../play/chat";
+import { Draft } from "../play/draft";
 import type { Button } from "../play/quick";
 import { QuickBar } from "../play/quick_bar";
 import type { Desk } from "../store";
-import type { JsonObject, Tool } from "../types";
+import type { Entry, Fault, JsonObject, Tool } from "../types";
 import { Snippet } from "./snippet";
 import { StatePanel } from "./state_panel";
 import { type Tab, Tabs } from "./tabs";
+
+const NONE: Fault[] = [];
 
 interface Props {
   desk: Desk;
@@ -23,7 +27,10 @@ interface Props {
 export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
   const { schemas, config } = desk.environment;
   const pending = useSignal<JsonObject | null>(null);
+  const draft = useMemo(() => new Draft(desk.environment.address), [desk]);
   const busy = desk.busy.value;
+  const newest = desk.newest.value;
+  const faultsOf = (kind: Entry["kind"]) => (newest?.kind === kind ? desk.faults.value : NONE);
   const act = (action: JsonObject) => void desk.step(action);
   const field = chatField(schemas.action);
   const tabs: Tab[] = [];
@@ -36,7 +43,7 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
     <ToolPalette
       tools={tools}
       busy={busy}
-      faults={desk.faults.value}
+      faults={faultsOf("step")}
       onCall={(tool, args) => act({ type: "call_tool", tool_name: tool.name, arguments: args })}
     />
   );
@@ -45,10 +52,12 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
     <ActionForm
       schema={schemas.action}
       busy={busy}
-      faults={desk.faults.value}
+      faults={faultsOf("step")}
       onSubmit={act}
+      initial={draft.read()}
       onChange={(action) => {
         pending.value = action;
+        draft.write(action);
       }}
       recall={(offset) => sent(desk, offset)}
       submitLabel="Step"
@@ -75,8 +84,8 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
         <ResetForm
           schema={config.reset}
           busy={busy}
-          faults={desk.newest.value?.kind === "reset" ? desk.faults.value : []}
-          onReset={(kwargs) => void desk.reset(kwargs).then(toButtons)}
+          faults={faultsOf("reset")}
+          onReset={(kwargs) => void desk.reset(kwargs).then(() => desk.newest.value?.result && toButtons())}
         />
         {buttons.length > 0 ? (
           <QuickBar actions={buttons} busy={busy} keys={keys} onKeys={onKeys} onAct={act} />
@@ -103,7 +112,7 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
 
 /** After a reset the keys are for playing: Space must not press Reset again. */
 function toButtons(): void {
-  if (document.activeElement instanceof HTMLButtonElement) document.getElementById("quick")?.focus();
+  if (document.activeElement?.closest(".form-reset")) document.getElementById("quick")?.focus();
 }
 
 /** The action of the step that is `offset` steps back, 1 being the newest. */
