@@ -76,7 +76,8 @@ class Guard:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         if not (self._is_public(scope) or self._may_call(headers, scope.get("server"))):
             return await _refuse_origin(scope, receive, send, headers["origin"])
-        shown = headers.get("authorization") or _in_subprotocol(scope)
+        carried = _out_of_subprotocols(scope)
+        shown = headers.get("authorization") or carried
         scope[STANDING] = self._authority.standing(shown)
         scope[WATCHING] = self._authority.may_watch(shown)
         if not _is_for(scope):
@@ -139,8 +140,11 @@ def _is_for(scope: Scope) -> bool:
     return scope[STANDING] not in (Standing.NOBODY, Standing.WATCHER)
 
 
-def _in_subprotocol(scope: Scope) -> str:
-    """The `Authorization` that a WebSocket's subprotocols carry. It is taken out of them."""
+def _out_of_subprotocols(scope: Scope) -> str:
+    """The `Authorization` that a WebSocket's subprotocols carry, taken out of them.
+
+    From then on it is one of the headers, after the one that there may be.
+    """
     offered: list[str] = scope.get("subprotocols", [])
     shown = [offer.removeprefix(BEARER) for offer in offered if offer.startswith(BEARER)]
     if not shown:

@@ -59,6 +59,14 @@ def test_a_token_is_never_given_back() -> None:
         assert b"sec-websocket-protocol" not in answer.lower()
 
 
+def test_a_token_beside_a_header_is_not_given_back_either() -> None:
+    with serving(World, web=True, token="word") as served:
+        headers = {"Authorization": "Bearer word"}
+        offers = (bearer("other"), "mine")
+        with served.socket("/ws/ui", subprotocols=offers, additional_headers=headers) as socket:
+            assert socket.connection.subprotocol == "mine"
+
+
 def test_a_token_for_all_does_not_control(caplog: pytest.LogCaptureFixture) -> None:
     with serving(World, token="word", control_token="control", mode="production") as served:
         assert status(served, "/ws", V2, bearer("control")) == 101
