@@ -197,6 +197,20 @@ class TestInAServer:
         await sessions.close_all()
         await manager.close(10)
 
+    async def test_a_server_may_begin_again(self) -> None:
+        sessions = _sessions(Limits())
+        manager = WebInterfaceManager(sessions.spec, sessions=sessions)
+        environments = set()
+        for _ in range(2):
+            manager.begin()
+            await manager.reset_environment({"episode_id": "e1"})
+            assert (await manager.step_environment({"text": "hi"}))["reward"] == 1.0
+            assert manager.get_state()["step_count"] == 1
+            environments.add(manager.env)
+            await sessions.close_all()
+            await manager.close(10)
+        assert len(environments) == 2
+
     async def test_elsewhere_it_has_nothing_in_hand_and_plays(self) -> None:
         sessions = _sessions(Limits(), Housing("process"))
         manager = WebInterfaceManager(sessions.spec, sessions=sessions)

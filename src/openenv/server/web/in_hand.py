@@ -39,6 +39,11 @@ class OneThread(Executor):
         """Whether the caller runs on the thread."""
         return threading.current_thread() is self._thread
 
+    @property
+    def is_shut(self) -> bool:
+        """Whether it takes no more calls."""
+        return self._is_shut
+
     def submit(self, fn: Callable[..., ResultT], /, *args: Any, **kwargs: Any) -> Future[ResultT]:
         """Makes a call after those before it; gives what will be its result.
 
@@ -92,6 +97,7 @@ class InHand:
     def __init__(self, make: SessionFactory, name: str) -> None:
         self.executor = OneThread(f"openenv-{name}-page")
         self._make = make
+        self._name = name
         self._session: Session | None = None
         self._calls = BlockingCalls()
 
@@ -127,6 +133,10 @@ class InHand:
     def answer(self, request: Request) -> Reply:
         """The same, on the thread."""
         return self._calls.settle(self._built().serve(request))
+
+    def or_anew(self) -> InHand:
+        """Itself; once it is closed, another one like it."""
+        return InHand(self._make, self._name) if self.executor.is_shut else self
 
     async def close(self, grace_s: float) -> None:
         """Closes the environment after the call that runs, which is waited for so long."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import Any, TypeVar
 
 from starlette.websockets import WebSocket
@@ -15,7 +14,7 @@ from openenv.env.spec import AnyEnvironment, EnvironmentSource, EnvSpec
 from openenv.protocol.errors import ConfigurationError, Json
 from openenv.protocol.messages import Request
 from openenv.protocol.wire import ServerMode
-from openenv.runtime.host import session_factory
+from openenv.runtime.host import Host, session_factory
 from openenv.runtime.sessions import Sessions
 from openenv.server.calls import Calls, told
 from openenv.server.readme import load_environment_metadata
@@ -75,7 +74,7 @@ class WebInterfaceManager:
         if sessions is None:
             self.episode = SharedEpisode(spec, self._hand.ask)
         else:
-            lent = None if self._in_hand is None else partial(LentHost, self._in_hand)
+            lent = None if self._in_hand is None else self._lent
             self.episode = seated_episode(sessions, calls or Calls(), lent)
 
     @property
@@ -147,8 +146,13 @@ class WebInterfaceManager:
         return told(seen)
 
     def begin(self) -> None:
-        """Makes the running event loop the one on which the episode is played, whoever asks."""
+        """Makes the running event loop the one on which the episode is played, whoever asks.
+
+        A server may begin again after its end: then so does what is in hand.
+        """
         self._home = asyncio.get_running_loop()
+        if self._in_hand is not None:
+            self._in_hand = self._in_hand.or_anew()
 
     async def close(self, grace_s: float) -> None:
         """Closes the environment that is in hand; a call that hangs is waited for so long."""
@@ -167,6 +171,9 @@ class WebInterfaceManager:
         if home is None or home is asyncio.get_running_loop():
             return await playing
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(playing, home))
+
+    def _lent(self) -> Host:
+        return LentHost(self._hand)
 
     @property
     def _hand(self) -> InHand:
