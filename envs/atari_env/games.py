@@ -33,7 +33,7 @@ def rom_id(name: str) -> str:
             Gymnasium's (`ALE/SpaceInvaders-v5`), of which only the game counts.
 
     Raises:
-        ValueError: there is no such game. It names those with similar names.
+        ValueError: there is no such game. It names those with similar names, or some.
     """
     known = {_squeezed(game): game for game in games()}
     gym_id = _GYM_ID.fullmatch(name)
@@ -41,11 +41,8 @@ def rom_id(name: str) -> str:
     if wanted in known:
         return known[wanted]
     close = [known[match] for match in get_close_matches(wanted, known, 3)]
-    hint = f"did you mean {' or '.join(close)}? " if close else ""
-    raise ValueError(
-        f"there is no game {name!r}; {hint}There are {len(known)}, and atari_env.games.games() "
-        "lists them"
-    )
+    hint = f"did you mean {' or '.join(close)}?" if close else _examples()
+    raise ValueError(f"there is no game {name!r}; {hint}")
 
 
 def path_of(game: str) -> str:
@@ -56,6 +53,11 @@ def path_of(game: str) -> str:
 def title(game: str) -> str:
     """A game's name as people write it: `Space Invaders`."""
     return game.replace("_", " ").title()
+
+
+def _examples() -> str:
+    few = [game for game in ("breakout", "ms_pacman", "space_invaders") if game in games()]
+    return f"there are {len(games())}, such as {', '.join(few)}"
 
 
 def _squeezed(name: str) -> str:

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 import pytest
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 from typing_extensions import Self
 
 from openenv import ConfigurationError, InvalidRequest, Options, needs
@@ -87,6 +87,31 @@ def test_a_wrong_reset_is_refused_and_told(changes: dict[str, Any], told: str) -
         Rules().updated(changes)
     assert told in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+def test_a_fault_is_told_at_its_option_once() -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        Rules().updated({"depth": 99, "oponent": "none"})
+    wrong, unknown = caught.value.errors
+    assert (wrong["loc"], wrong["msg"]) == (
+        ["depth"],
+        "Input should be less than or equal to 8, got 99",
+    )
+    assert (unknown["loc"], unknown["msg"]) == ([], "no option 'oponent'; did you mean opponent?")
+
+
+def test_what_a_validator_tells_of_what_it_received_is_not_told_again() -> None:
+    class Picky(Options):
+        name: str = ""
+
+        @field_validator("name")
+        @classmethod
+        def _exists(cls, name: str) -> str:
+            raise ValueError(f"there is no {name!r}")
+
+    with pytest.raises(InvalidRequest) as caught:
+        Picky().updated({"name": "x"})
+    assert caught.value.message == "reset does not take that: name: there is no 'x'"
 
 
 def test_a_contradiction_is_told_without_what_others_have_set() -> None:

@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import Self
 
-from openenv.protocol.errors import ConfigurationError, InvalidRequest
+from openenv.protocol.errors import ConfigurationError, InvalidRequest, Json
 
 _ALIKE = 0.75
 """How alike two variables must be, of 1, for one to be taken for the other."""
@@ -61,7 +61,7 @@ class Options(BaseModel):
             return cls.model_validate({name: _read(text) for name, text in given.items()})
         except ValidationError as error:
             faults = _faults(error)
-            lines = [f"{cls.variable(loc)}: {why}" if loc else why for loc, why in faults]
+            lines = [f"{cls.variable(f.place)}: {f.why}" if f.loc else f.why for f in faults]
             raise ConfigurationError("; ".join(lines)) from None
 
     @classmethod
@@ -104,8 +104,32 @@ class Options(BaseModel):
             return type(self).model_validate({**dict(self), **given})
         except ValidationError as error:
             names = list(type(self).model_fields)
-            lines = [_told(loc, why, names) for loc, why in _faults(error)]
-            raise InvalidRequest(f"reset does not take that: {'; '.join(lines)}") from None
+            faults = [_named(fault, names) for fault in _faults(error)]
+            line = f"reset does not take that: {'; '.join(map(_told, faults))}"
+            raise InvalidRequest(line, errors=[fault.as_json() for fault in faults]) from None
+
+
+class _Fault(NamedTuple):
+    """Where a fault is, and what it is; nowhere if values contradict each other.
+
+    Attributes:
+        type: pydantic's name of it.
+        loc: the option, and what part of it.
+        why: what is wrong, in words.
+    """
+
+    type: str
+    loc: tuple[int | str, ...]
+    why: str
+
+    @property
+    def place(self) -> str:
+        """The option, and what part of it, as a text."""
+        return ".".join(map(str, self.loc))
+
+    def as_json(self) -> Json:
+        """The fault as an error on the wire has it."""
+        return {"type": self.type, "loc": list(self.loc), "msg": self.why}
 
 
 def _read(text: str) -> Any:
@@ -120,26 +144,31 @@ def _read(text: str) -> Any:
         return text
 
 
-def _faults(error: ValidationError) -> list[tuple[str, str]]:
-    """Where each fault is, and what it is; nowhere if values contradict each other."""
+def _faults(error: ValidationError) -> list[_Fault]:
     return [
-        (".".join(map(str, fault["loc"])), _why(fault["msg"], fault["loc"], fault["input"]))
+        _Fault(fault["type"], fault["loc"], _why(fault["msg"], fault["loc"], fault["input"]))
         for fault in error.errors(include_url=False)
     ]
 
 
 def _why(said: str, loc: tuple[int | str, ...], received: Any) -> str:
     """What is wrong. In a contradiction, all options were received: also the server's own."""
-    why = said.removeprefix("Value error, ")
-    return f"{why}, got {_shortened(received)}" if loc else why
+    why, got = said.removeprefix("Value error, "), _shortened(received)
+    is_told = not loc or (isinstance(received, str) and got in why)
+    return why if is_told else f"{why}, got {got}"
 
 
-def _told(loc: str, why: str, names: list[str]) -> str:
-    if loc.partition(".")[0] in names or not loc:
-        return f"{loc}: {why}" if loc else why
-    close = get_close_matches(loc, names, 1)
+def _named(fault: _Fault, names: list[str]) -> _Fault:
+    """The fault; of an option that does not exist, with those that do."""
+    if not fault.loc or fault.loc[0] in names:
+        return fault
+    close = get_close_matches(fault.place, names, 1)
     hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names) or 'no options'}"
-    return f"no option {loc!r}; {hint}"
+    return fault._replace(loc=(), why=f"no option {fault.place!r}; {hint}")
+
+
+def _told(fault: _Fault) -> str:
+    return f"{fault.place}: {fault.why}" if fault.loc else fault.why
 
 
 def _shortened(value: Any) -> str:
