@@ -65,7 +65,7 @@ class GameBoard:
         return Board(map(list, self._rows))
 
     def state(self) -> Status:
-        """`"ongoing"`, or `"success"` with the target reached, or `"failed"`: no move is left."""
+        """`"ongoing"`, `"success"` with the target reached, or `"failed"`: stuck, or given up."""
         return self._status
 
     @property

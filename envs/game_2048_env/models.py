@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from game_2048_env.board import Status
@@ -13,6 +22,8 @@ from game_2048_env.strategy import MAX_CODE
 from openenv import Action, Observation, State
 
 MoveName = Literal["up", "right", "down", "left", "W", "D", "S", "A", 0, 1, 2, 3]
+_WORDS = TypeAdapter[Move | None](Move | None)
+"""What a form offers: each move once."""
 Reason = Literal[
     "success",
     "game_over",
@@ -35,13 +46,17 @@ def _as_word(move: object) -> Move | None:
 class Game2048Action(Action):
     """A move, or a strategy that plays the game to its end; one of the two.
 
+    A move is also taken as `W`, `A`, `S`, `D`, of any case, or as an id: 0 (up), 1 (right),
+    2 (down), 3 (left). Whatever was given, it reads as the word.
+
     Attributes:
-        move: `up`, `right`, `down` or `left`; or `W`, `A`, `S`, `D`, of any case; or an id: 0 (up),
-            1 (right), 2 (down), 3 (left). Whatever was given, it reads as the word.
+        move: where all tiles slide.
         strategy: Python code, `def strategy(board): ...`, which is asked for each move.
     """
 
-    move: Annotated[MoveName | None, BeforeValidator(_as_word)] = None
+    move: Annotated[
+        MoveName | None, BeforeValidator(_as_word), WithJsonSchema(_WORDS.json_schema())
+    ] = None
     strategy: str | None = Field(default=None, max_length=MAX_CODE, validate_default=True)
 
     @field_validator("strategy")

@@ -10,14 +10,11 @@ from openenv.env.web_html import (
     Html,
     WebAction,
     facts,
-    joined,
     notice,
     page,
     refusal,
     tiles,
 )
-
-ENDINGS = {"success": "The target is reached.", "failed": "No move is left."}
 
 
 def draw(seen: dict[str, Any]) -> str:
@@ -28,9 +25,8 @@ def draw(seen: dict[str, Any]) -> str:
     """
     return page(
         facts({"Score": seen["score"], "Highest tile": seen["highest_tile"]}),
-        refusal(seen),
+        _said(seen),
         tiles(seen["board"]),
-        notice(ENDINGS.get(seen["status"]), "ok" if seen["status"] == "success" else "bad"),
         _strategy(seen["strategy"]) if seen["strategy"] else None,
     )
 
@@ -41,10 +37,21 @@ def actions(seen: dict[str, Any]) -> list[WebAction]:
     return [(move, {"move": move}, ARROW_KEYS[move]) for move in MOVES if move in legal]
 
 
+def _said(seen: dict[str, Any]) -> Html:
+    """The one thing to say: how it ended, why nothing happened, or why a strategy was not run."""
+    error = seen["strategy"] and seen["strategy"]["error"]
+    if seen["status"] == "success":
+        return notice("The target is reached.", "ok")
+    if seen["status"] == "failed":
+        lost = f"The strategy ended the game: {error}" if error else "No move is left."
+        return notice(lost, "bad")
+    return refusal(seen) or notice(error and f"The strategy was not run: {error}", "bad")
+
+
 def _strategy(result: dict[str, Any]) -> Html:
     known = {
         "Strategy": result["reason"].replace("_", " "),
         "Its moves": result["steps"],
         "Its score": result["score"],
     }
-    return joined(facts(known), notice(result["error"], "bad"))
+    return facts(known)

@@ -1,5 +1,7 @@
 """A game of 2048 on a web page."""
 
+import pytest
+
 from game_2048_env import Game2048Action
 from game_2048_env.server.game_2048_environment import Game2048Environment
 from tests.markup import buttons_of, view_of
@@ -25,7 +27,35 @@ def test_a_page_shows_how_a_strategy_did() -> None:
     finally:
         environment.close()
     words = view_of(environment, seen).words
-    assert "Strategy exception" in words and "ZeroDivisionError" in words
+    assert "Strategy exception" in words
+    assert "The strategy ended the game: " in words and "ZeroDivisionError" in words
+
+
+@pytest.mark.parametrize(
+    ("strategy", "said"),
+    [
+        ("def strategy(board):\n    return 9", "The strategy ended the game: a move is"),
+        ("import os", "The strategy was not run: "),
+    ],
+)
+def test_a_page_says_one_thing(strategy: str, said: str) -> None:
+    environment = Game2048Environment()
+    environment.reset(seed=1)
+    try:
+        environment.step(Game2048Action(strategy=strategy))
+        seen = environment.step(Game2048Action(strategy=strategy))
+    finally:
+        environment.close()
+    shown = view_of(environment, seen)
+    assert said in shown.words
+    assert "No move is left" not in shown.words
+    assert [each for each in shown.classes if "notice" in each] == ["notice bad"]
+
+
+def test_a_form_offers_each_move_once() -> None:
+    move = Game2048Action.model_json_schema()["properties"]["move"]
+    assert move["anyOf"][0]["enum"] == ["up", "right", "down", "left"]
+    assert Game2048Action(move="A").move == "left"
 
 
 def test_a_page_of_a_game_that_is_over_has_no_buttons() -> None:
