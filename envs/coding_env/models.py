@@ -5,11 +5,15 @@ from __future__ import annotations
 from base64 import b64decode
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 from openenv import Action, Observation, State
 
 MAX_CODE = 100_000
 """Characters of one action's code; a syntax tree of that much can still be read safely."""
+
+ASKED: JsonDict = {"minLength": 1}
+"""What a form asks for. An agent without an answer may send none: that is a step like any other."""
 
 
 class CodeAction(Action):
@@ -20,7 +24,11 @@ class CodeAction(Action):
             there in the episode's later steps.
     """
 
-    code: str = Field(max_length=MAX_CODE, examples=["print(6 * 7)", "x = 3\nx ** 2"])
+    code: str = Field(
+        max_length=MAX_CODE,
+        examples=["print(6 * 7)", "x = 3\nx ** 2"],
+        json_schema_extra=ASKED,
+    )
 
 
 class CodeError(BaseModel):

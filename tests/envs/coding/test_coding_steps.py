@@ -24,6 +24,11 @@ def test_a_reset_is_empty_and_earns_nothing(coding: Coding) -> None:
     assert seen.metadata["sandbox"] in ("full", "partial", "none")
 
 
+def test_a_form_asks_for_code_and_a_step_takes_none() -> None:
+    assert CodeAction.model_json_schema()["properties"]["code"]["minLength"] == 1
+    assert CodeAction(code="").code == ""
+
+
 def test_hello_world(run: Run) -> None:
     result = run("print('Hello, World!')")
     seen = result.observation
