@@ -25,7 +25,16 @@ interface Props {
 }
 
 /** A form for an action, also as JSON, that checks what it sends. */
-export function ActionForm({ busy, faults, onSubmit, recall, submitLabel, onChange, initial, ...props }: Props) {
+export function ActionForm({
+  busy,
+  faults,
+  onSubmit,
+  recall,
+  submitLabel,
+  onChange,
+  initial,
+  ...props
+}: Props) {
   const schema = useEqual(props.schema);
   const filling = useFilling({ schema, busy, faults, onSend: onSubmit, initial });
   const [raw, setRaw] = useState(false);
@@ -38,7 +47,9 @@ export function ActionForm({ busy, faults, onSubmit, recall, submitLabel, onChan
       <Summary schema={schema} />
       {raw ? <RawJson filling={filling} /> : <Fields schema={schema} filling={filling} />}
       <div class="form-buttons">
-        <button type="submit" class="button button-primary" aria-disabled={busy}>{submitLabel}</button>
+        <button type="submit" class="button button-primary" aria-disabled={busy}>
+          {submitLabel}
+        </button>
         <span class="form-limits form-keys">Ctrl + Enter{!raw && recall(1) && " · ↑ the last ones"}</span>
         <button
           type="button"
@@ -105,9 +116,13 @@ function RawJson({ filling }: { filling: Filling }) {
         onError={(error) => (error === null ? drafts.delete("") : drafts.set("", error))}
       />
       <ul class="form-list">
-        {faults.filter((fault) => fault.loc.length > 0).map((fault) => (
-          <li key={fault.loc.join("/")} class="form-fault"><code>{fault.loc.join(".")}</code> {fault.msg}</li>
-        ))}
+        {faults
+          .filter((fault) => fault.loc.length > 0)
+          .map((fault) => (
+            <li key={fault.loc.join("/")} class="form-fault">
+              <code>{fault.loc.join(".")}</code> {fault.msg}
+            </li>
+          ))}
       </ul>
     </div>
   );

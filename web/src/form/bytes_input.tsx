@@ -14,7 +14,8 @@ export function BytesInput(props: FieldProps<FieldOf<"bytes">>) {
   const read = async (file: File | undefined) => {
     setProblem("");
     if (!file) return;
-    if (file.size > LARGEST) return setProblem(`${file.name} has ${file.size} bytes: at most ${LARGEST} can be sent`);
+    if (file.size > LARGEST)
+      return setProblem(`${file.name} has ${file.size} bytes: at most ${LARGEST} can be sent`);
     edit(pointer, base64(new Uint8Array(await file.arrayBuffer())));
   };
   const failed = (error: unknown) => setProblem(`the file cannot be read: ${String(error)}`);
@@ -37,7 +38,9 @@ export function BytesInput(props: FieldProps<FieldOf<"bytes">>) {
         aria-label={`${label}, from a file`}
         onChange={(event) => void read(event.currentTarget.files?.[0]).catch(failed)}
       />
-      <p class="form-fault" role="status">{problem}</p>
+      <p class="form-fault" role="status">
+        {problem}
+      </p>
     </Frame>
   );
 }

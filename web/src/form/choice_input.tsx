@@ -24,7 +24,10 @@ function choicesOf({ field, value, required }: FieldProps<FieldOf<"choice">>): C
   const { fallback } = field;
   const choices = field.options.map((option): Choice => {
     const isDefault = !required && same(option, fallback);
-    return { words: isDefault ? absentWords(option) : wordsOf(option), value: isDefault ? undefined : option };
+    return {
+      words: isDefault ? absentWords(option) : wordsOf(option),
+      value: isDefault ? undefined : option,
+    };
   });
   if (!required && !choices.some((choice) => choice.value === undefined)) {
     choices.unshift({ words: absentWords(fallback), value: undefined });
@@ -51,7 +54,12 @@ type ChoicesProps = FieldProps<FieldOf<"choice">> & { choices: Choice[] };
 function Radios(props: ChoicesProps) {
   const { field, pointer, value, choices } = props;
   const { edit } = useScope();
-  const { id, "aria-describedby": described, "aria-invalid": invalid, "aria-required": required } = useControl(props);
+  const {
+    id,
+    "aria-describedby": described,
+    "aria-invalid": invalid,
+    "aria-required": required,
+  } = useControl(props);
   return (
     <Frame {...props} labelled={false}>
       <div
@@ -92,8 +100,16 @@ function Select(props: ChoicesProps) {
         value={String(chosen)}
         onChange={(event) => edit(pointer, choices[Number(event.currentTarget.value)]?.value)}
       >
-        {chosen < 0 && <option value="-1" disabled>choose…</option>}
-        {choices.map((choice, index) => <option key={index} value={String(index)}>{choice.words}</option>)}
+        {chosen < 0 && (
+          <option value="-1" disabled>
+            choose…
+          </option>
+        )}
+        {choices.map((choice, index) => (
+          <option key={index} value={String(index)}>
+            {choice.words}
+          </option>
+        ))}
       </select>
     </Frame>
   );

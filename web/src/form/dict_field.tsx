@@ -59,7 +59,11 @@ export function Rows({ pointer, value, keys, values, add }: RowsProps) {
       {keys.map((key, index) => (
         <Row key={index} pointer={pointer} object={value} name={key} values={values} fresh={key === added} />
       ))}
-      {add !== undefined && <button type="button" class="form-small" onClick={addRow}>{add}</button>}
+      {add !== undefined && (
+        <button type="button" class="form-small" onClick={addRow}>
+          {add}
+        </button>
+      )}
     </>
   );
 }

@@ -59,21 +59,33 @@ function LabelWords({ label, required }: { label: string; required: boolean }) {
   return (
     <>
       {label}
-      {required && <span class="form-required" aria-hidden="true" title="required">{" *"}</span>}
+      {required && (
+        <span class="form-required" aria-hidden="true" title="required">
+          {" *"}
+        </span>
+      )}
     </>
   );
 }
 
 function Limits({ id, field }: { id: string; field: Field }) {
   const limits = limitsOf(field);
-  return limits ? <span class="form-limits" id={`${id}-limits`}>{limits}</span> : null;
+  return limits ? (
+    <span class="form-limits" id={`${id}-limits`}>
+      {limits}
+    </span>
+  ) : null;
 }
 
 function Below({ id, pointer, hint }: { id: string; pointer: string; hint: string }) {
   const fault = useFault(pointer);
   return (
     <>
-      {fault !== undefined && <p class="form-fault" id={`${id}-fault`}>{fault}</p>}
+      {fault !== undefined && (
+        <p class="form-fault" id={`${id}-fault`}>
+          {fault}
+        </p>
+      )}
       {hint !== "" && <Hint id={`${id}-hint`} text={hint} />}
     </>
   );
@@ -83,7 +95,12 @@ function Below({ id, pointer, hint }: { id: string; pointer: string; hint: strin
 export function Hint({ id, text }: { id?: string; text: string }) {
   const parts = text.split("`");
   // An odd backtick is just that.
-  if (parts.length % 2 === 0) return <p class="form-hint" id={id}>{text}</p>;
+  if (parts.length % 2 === 0)
+    return (
+      <p class="form-hint" id={id}>
+        {text}
+      </p>
+    );
   return (
     <p class="form-hint" id={id}>
       {parts.map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
@@ -123,10 +140,20 @@ export function Group(props: FieldProps & { actions?: ComponentChildren; childre
   const control = useControl(props);
   const { "aria-invalid": invalid, "aria-required": _, ...attributes } = control;
   return (
-    <fieldset class={bare ? "form-group form-bare" : "form-group"} {...attributes} tabIndex={-1} data-fault={invalid}>
-      <legend class={bare ? "form-hidden" : "form-legend"}><LabelWords label={label} required={required} /></legend>
+    <fieldset
+      class={bare ? "form-group form-bare" : "form-group"}
+      {...attributes}
+      tabIndex={-1}
+      data-fault={invalid}
+    >
+      <legend class={bare ? "form-hidden" : "form-legend"}>
+        <LabelWords label={label} required={required} />
+      </legend>
       {(actions || limitsOf(field) !== "") && (
-        <div class="form-tools"><Limits id={control.id} field={field} />{actions}</div>
+        <div class="form-tools">
+          <Limits id={control.id} field={field} />
+          {actions}
+        </div>
       )}
       <Below id={control.id} pointer={pointer} hint={field.hint} />
       {children}

@@ -112,7 +112,9 @@ export function NumberInput(props: FieldProps<FieldOf<"number">>) {
           {...PLAIN}
           class="form-input form-number"
           type="text"
-          inputMode={field.min !== undefined && field.min >= 0 ? (field.integer ? "numeric" : "decimal") : "text"}
+          inputMode={
+            field.min !== undefined && field.min >= 0 ? (field.integer ? "numeric" : "decimal") : "text"
+          }
           placeholder={placeholderOf(field, required, value)}
           value={text}
           onInput={(event) => enter(event.currentTarget.value)}
@@ -125,7 +127,13 @@ export function NumberInput(props: FieldProps<FieldOf<"number">>) {
             min={field.min}
             max={field.max}
             step={field.step ?? (field.integer ? 1 : (field.max! - field.min!) / 100)}
-            value={typeof value === "number" ? value : typeof field.fallback === "number" ? field.fallback : field.min}
+            value={
+              typeof value === "number"
+                ? value
+                : typeof field.fallback === "number"
+                  ? field.fallback
+                  : field.min
+            }
             onInput={(event) => enter(event.currentTarget.value)}
           />
         )}

@@ -25,7 +25,18 @@ interface Props {
 
 /** JSON as text. Only what reads as JSON is passed on; of anything else it says where it stops being JSON. */
 export function JsonEditor(props: Props) {
-  const { value, onChange, label, id, onEmpty, onError, object = false, quiet = false, describedBy, invalid } = props;
+  const {
+    value,
+    onChange,
+    label,
+    id,
+    onEmpty,
+    onError,
+    object = false,
+    quiet = false,
+    describedBy,
+    invalid,
+  } = props;
   const own = useId();
   const [text, type] = useTyped(value, (next) => (next === undefined ? "" : JSON.stringify(next, null, 2)));
   const { error } = read(text, onEmpty !== undefined || value === undefined, object);
@@ -50,7 +61,9 @@ export function JsonEditor(props: Props) {
         describedBy={[describedBy, error && errorId].filter(Boolean).join(" ") || undefined}
         invalid={invalid || error !== null}
       />
-      <p id={errorId} class="form-fault" role="status">{quiet ? null : error}</p>
+      <p id={errorId} class="form-fault" role="status">
+        {quiet ? null : error}
+      </p>
     </div>
   );
 }

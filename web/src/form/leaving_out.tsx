@@ -28,7 +28,9 @@ export function NullButton({ field, pointer, value, required, label }: FieldProp
 }
 
 /** A field of several parts that may be left out: a line that offers it, until it is wanted. */
-export function MayBeLeftOut(props: FieldProps & { children: (remove: ComponentChildren) => ComponentChildren }) {
+export function MayBeLeftOut(
+  props: FieldProps & { children: (remove: ComponentChildren) => ComponentChildren },
+) {
   const { field, pointer, value, required, label, children } = props;
   const { root, edit } = useScope();
   const absent = value === undefined || (value === null && field.nullable);

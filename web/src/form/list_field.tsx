@@ -69,7 +69,8 @@ function useItems({ field, pointer, value }: FieldProps<FieldOf<"list">>) {
     },
     paste: (event: ClipboardEvent) => {
       const item = fieldOf(root, field.items, field.name);
-      const numbers = item.kind === "number" ? severalNumbers(event.clipboardData?.getData("text") ?? "", item) : null;
+      const numbers =
+        item.kind === "number" ? severalNumbers(event.clipboardData?.getData("text") ?? "", item) : null;
       const row = event.target instanceof Element ? event.target.closest("li") : null;
       if (!numbers || !row) return;
       const at = indexOf(row);
@@ -118,9 +119,25 @@ const Item = memo(function Item({ field, pointer, index, last, value, fixed, cha
         bare
       />
       <div class="form-item-tools">
-        <IconButton sign="↑" label={`Move ${name} up`} disabled={index === 0} onClick={() => change(index, index - 1)} />
-        <IconButton sign="↓" label={`Move ${name} down`} disabled={last} onClick={() => change(index, index + 1)} />
-        <IconButton sign="×" label={`Remove ${name}`} disabled={fixed} onClick={() => change(index)} id={`${id}-remove`} />
+        <IconButton
+          sign="↑"
+          label={`Move ${name} up`}
+          disabled={index === 0}
+          onClick={() => change(index, index - 1)}
+        />
+        <IconButton
+          sign="↓"
+          label={`Move ${name} down`}
+          disabled={last}
+          onClick={() => change(index, index + 1)}
+        />
+        <IconButton
+          sign="×"
+          label={`Remove ${name}`}
+          disabled={fixed}
+          onClick={() => change(index)}
+          id={`${id}-remove`}
+        />
       </div>
     </li>
   );
@@ -135,7 +152,11 @@ interface IconProps {
 }
 
 function IconButton({ sign, label, ...attributes }: IconProps) {
-  return <button type="button" class="form-icon" aria-label={label} {...attributes}>{sign}</button>;
+  return (
+    <button type="button" class="form-icon" aria-label={label} {...attributes}>
+      {sign}
+    </button>
+  );
 }
 
 /** Keys that go with the items when they are moved; what is typed in an item moves along. */

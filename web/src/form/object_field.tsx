@@ -42,7 +42,9 @@ function Properties({ field, pointer, value }: Props) {
   const extra = Object.keys(value).filter((key) => !names.has(key));
   return (
     <>
-      {main.map((part) => <Part key={part.name} part={part} pointer={pointer} value={value} />)}
+      {main.map((part) => (
+        <Part key={part.name} part={part} pointer={pointer} value={value} />
+      ))}
       {(field.extra !== null || extra.length > 0) && (
         <Rows
           pointer={pointer}
@@ -66,7 +68,9 @@ function More({ parts, pointer, value }: { parts: Property[]; pointer: string; v
   const faulty = useFault(inside(pointer, parts[0]!.name));
   return (
     <Opening class="form-more" summary="More" wanted={filled || faulty}>
-      {parts.map((part) => <Part key={part.name} part={part} pointer={pointer} value={value} />)}
+      {parts.map((part) => (
+        <Part key={part.name} part={part} pointer={pointer} value={value} />
+      ))}
     </Opening>
   );
 }

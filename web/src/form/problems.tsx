@@ -12,12 +12,18 @@ export function Problems({ faults, onAnyway }: Props) {
   const fields = faults.length - whole.length;
   return (
     <div class="form-problems" role="alert">
-      {whole.map((fault) => <p key={fault.msg} class="form-fault">{fault.msg}</p>)}
+      {whole.map((fault) => (
+        <p key={fault.msg} class="form-fault">
+          {fault.msg}
+        </p>
+      ))}
       {fields > 0 && (
         <p class="form-fault">Not done: {fields === 1 ? "1 field needs" : `${fields} fields need`} a look.</p>
       )}
       {faults.length > 0 && onAnyway && (
-        <button type="button" class="form-small" onClick={onAnyway}>Send anyway</button>
+        <button type="button" class="form-small" onClick={onAnyway}>
+          Send anyway
+        </button>
       )}
     </div>
   );

@@ -37,7 +37,9 @@ export function ResetForm({ schema, busy, faults, onReset }: Props) {
   const count = Object.keys(filling.value).length;
   return (
     <Sending class="form-reset" filling={filling}>
-      <button type="submit" class="button" aria-disabled={busy}>Reset</button>
+      <button type="submit" class="button" aria-disabled={busy}>
+        Reset
+      </button>
       <Opening
         class="form-options"
         summary={count > 0 ? `Options (${count})` : "Options"}

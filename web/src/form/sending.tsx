@@ -79,7 +79,8 @@ export function Sending({ filling, class: name, onKey, children }: SendingProps)
         filling.submit();
       }}
       onKeyDown={(event) => {
-        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return onKey?.(event);
+        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing)
+          return onKey?.(event);
         event.preventDefault();
         filling.submit();
       }}

@@ -24,7 +24,8 @@ export function ToolPalette({ tools, busy, faults, onCall }: Props) {
     calls.current = [{ tool: tool.name, args }, ...calls.current].slice(0, MOST_CALLS);
     onCall(tool, args);
   };
-  const earlier = (offset: number) => calls.current.filter((made) => made.tool === tool.name)[offset - 1]?.args;
+  const earlier = (offset: number) =>
+    calls.current.filter((made) => made.tool === tool.name)[offset - 1]?.args;
   return (
     <div class="form-palette">
       <ToolList tools={tools} chosen={tool} onChoose={setName} />
@@ -74,7 +75,9 @@ function ToolList({ tools, chosen, onChoose }: ListProps) {
         <div class="form-field">
           <div class="form-head">
             <label for={id}>Search the tools</label>
-            <span class="form-limits" role="status">{found.length} of {tools.length}</span>
+            <span class="form-limits" role="status">
+              {found.length} of {tools.length}
+            </span>
           </div>
           <input
             id={id}
@@ -89,7 +92,12 @@ function ToolList({ tools, chosen, onChoose }: ListProps) {
       <ul class="form-toollist" aria-label="Tools">
         {found.map((tool) => (
           <li key={tool.name}>
-            <button type="button" class="form-tool" aria-pressed={tool === chosen} onClick={() => onChoose(tool.name)}>
+            <button
+              type="button"
+              class="form-tool"
+              aria-pressed={tool === chosen}
+              onClick={() => onChoose(tool.name)}
+            >
               <span class="form-tool-name">{tool.name}</span>
               <span class="form-hint">{firstLine(tool.description)}</span>
             </button>
@@ -103,7 +111,10 @@ function ToolList({ tools, chosen, onChoose }: ListProps) {
 
 function matches(tool: Tool, search: string): boolean {
   const text = `${tool.name} ${tool.description}`.toLowerCase();
-  return search.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 function firstLine(text: string): string {

@@ -47,7 +47,8 @@ function useOption(props: FieldProps<FieldOf<"union">>): [current: number, choos
   const { root, edit } = useScope();
   const [picked, setPicked] = useState<number | null>(null);
   const left = useRef(new Map<number, Json | undefined>());
-  const current = picked !== null && mayBe(root, field, picked, value) ? picked : optionOf(root, field, value);
+  const current =
+    picked !== null && mayBe(root, field, picked, value) ? picked : optionOf(root, field, value);
   const choose = (next: number) => {
     left.current.set(current, value);
     setPicked(next);
@@ -69,14 +70,20 @@ function OptionSelect({ field, pointer, current, choose }: SelectProps) {
   const id = `${idOf(useScope().idPrefix, pointer)}-option`;
   return (
     <>
-      <label class="form-limits" for={id}>kind</label>
+      <label class="form-limits" for={id}>
+        kind
+      </label>
       <select
         id={id}
         class="form-input form-option"
         value={String(current)}
         onChange={(event) => choose(Number(event.currentTarget.value))}
       >
-        {field.options.map((option, index) => <option key={index} value={String(index)}>{option.label}</option>)}
+        {field.options.map((option, index) => (
+          <option key={index} value={String(index)}>
+            {option.label}
+          </option>
+        ))}
       </select>
     </>
   );

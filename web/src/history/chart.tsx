@@ -23,7 +23,9 @@ export function RewardChart({ entries, onSelect }: Props) {
     if (!isSeen || !box.current) return;
     const element = box.current;
     const chart = new uPlot(optionsFor(element), [[], []], element);
-    chart.over.addEventListener("click", (event) => select(chart.posToIdx(event.offsetX), chart, latest.current));
+    chart.over.addEventListener("click", (event) =>
+      select(chart.posToIdx(event.offsetX), chart, latest.current),
+    );
     const stop = followLooks(element, chart);
     plot.current = chart;
     return () => {
@@ -58,7 +60,11 @@ function select(place: number, chart: uPlot, { entries, onSelect }: Props): void
 
 function optionsFor(element: HTMLElement): uPlot.Options {
   const colour = (name: string) => () => getComputedStyle(element).getPropertyValue(name);
-  const axis = { stroke: colour("--muted"), grid: { stroke: colour("--border"), width: 1 }, ticks: { show: false } };
+  const axis = {
+    stroke: colour("--muted"),
+    grid: { stroke: colour("--border"), width: 1 },
+    ticks: { show: false },
+  };
   return {
     width: element.clientWidth,
     height: HEIGHT,
@@ -74,7 +80,12 @@ function optionsFor(element: HTMLElement): uPlot.Options {
     ],
     series: [
       {},
-      { stroke: colour("--accent"), width: 2, spanGaps: false, points: { size: 5, fill: colour("--accent") } },
+      {
+        stroke: colour("--accent"),
+        width: 2,
+        spanGaps: false,
+        points: { size: 5, fill: colour("--accent") },
+      },
     ],
   };
 }

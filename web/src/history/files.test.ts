@@ -15,16 +15,30 @@ describe("a file of lines", () => {
   it("gives back what was written", async () => {
     const log = played();
     const view = { html: "<b>", actions: [{ label: "Up", action: { move: 1 }, key: "ArrowUp" }] };
-    const result = { observation: { text: "</script><!-- ü \u2028" }, reward: Number.NaN, done: true, truncated: true, view, metadata: { a: 1 } };
+    const result = {
+      observation: { text: "</script><!-- ü \u2028" },
+      reward: Number.NaN,
+      done: true,
+      truncated: true,
+      view,
+      metadata: { a: 1 },
+    };
     log.record(outcome("step", {}, { result }));
     const opened = await openFile(file(asLines(log, typed)));
     expect([...opened.log]).toEqual([...log]);
     expect(opened.environment.metadata).toEqual(typed.metadata);
-    expect(opened.environment.config).toMatchObject({ python: typed.config.python, watch: false, custom: null });
+    expect(opened.environment.config).toMatchObject({
+      python: typed.config.python,
+      watch: false,
+      custom: null,
+    });
   });
 
   it("has a header and a line for each entry, named as a trajectory's", async () => {
-    const lines = (await asLines(played(), typed).text()).trim().split("\n").map((line) => JSON.parse(line));
+    const lines = (await asLines(played(), typed).text())
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     expect(lines[0]).toMatchObject({ format: "openenv-history", version: 1, dropped: 0, environment: typed });
     expect(lines[2]).toEqual({
       kind: "step",
@@ -58,7 +72,9 @@ describe("a file of lines", () => {
   it("says that bytes are no text, and that entries must ascend", async () => {
     await expect(openFile(file(new Uint8Array([0xff, 0xfe])))).rejects.toThrow(/no UTF-8/);
     const [line = ""] = (await asLines(played(), typed).text()).split("\n").slice(1);
-    await expect(openFile(file([header, line, line].join("\n")))).rejects.toThrow(/line 3: entry 0 comes after/);
+    await expect(openFile(file([header, line, line].join("\n")))).rejects.toThrow(
+      /line 3: entry 0 comes after/,
+    );
   });
 
   it("refuses a file that is too large before it reads it", async () => {

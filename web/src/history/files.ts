@@ -83,7 +83,9 @@ function records(log: Log, environment: Environment): string[] {
 }
 
 async function partsOfThisPage(): Promise<Parts> {
-  const [script, style] = ["openenv-script", "openenv-style"].map((id) => document.getElementById(id)?.textContent);
+  const [script, style] = ["openenv-script", "openenv-style"].map(
+    (id) => document.getElementById(id)?.textContent,
+  );
   if (script && style) {
     const icon = document.querySelector<HTMLLinkElement>("#openenv-icon")?.href ?? "";
     return { script, style, icon: decodeURIComponent(icon.slice(icon.indexOf(",") + 1)) };
@@ -94,7 +96,8 @@ async function partsOfThisPage(): Promise<Parts> {
 
 async function asset(name: string): Promise<string> {
   const response = await fetch(new URL(name, document.baseURI));
-  if (!response.ok) throw new Error(`${name} of this page could not be fetched (${response.status}); reload it`);
+  if (!response.ok)
+    throw new Error(`${name} of this page could not be fetched (${response.status}); reload it`);
   return response.text();
 }
 

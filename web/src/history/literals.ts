@@ -28,7 +28,13 @@ export function python(value: Json, indent = ""): string {
   const flat = flatly(value);
   if (indent.length + flat.length <= WIDTH || value === null || typeof value !== "object") return flat;
   const deeper = indent + INDENT;
-  if (Array.isArray(value)) return broken("[", value.map((part) => python(part, deeper)), "]", indent);
+  if (Array.isArray(value))
+    return broken(
+      "[",
+      value.map((part) => python(part, deeper)),
+      "]",
+      indent,
+    );
   const members = Object.entries(value).map(([name, part]) => `${python(name)}: ${python(part, deeper)}`);
   return broken("{", members, "}", indent);
 }

@@ -22,7 +22,8 @@ const failed = (): Outcome => {
 describe("Log", () => {
   it("numbers what it records", () => {
     const log = new Log({ limit: 10 }, instantly);
-    for (const outcome of [reset(), step(1), step(Number.NaN), failed(), step(0.5), reset(), step(2)]) log.record(outcome);
+    for (const outcome of [reset(), step(1), step(Number.NaN), failed(), step(0.5), reset(), step(2)])
+      log.record(outcome);
     expect([...log].map(({ index, episode, step, total }) => [index, episode, step, total])).toEqual([
       [0, 1, 0, 0],
       [1, 1, 1, 1],
@@ -37,7 +38,8 @@ describe("Log", () => {
 
   it("keeps to the episode when a reset fails", () => {
     const log = new Log({ limit: 10 }, instantly);
-    for (const outcome of [reset(), step(1), { ...failed(), kind: "reset" as const }, step(1)]) log.record(outcome);
+    for (const outcome of [reset(), step(1), { ...failed(), kind: "reset" as const }, step(1)])
+      log.record(outcome);
     expect(log.last).toMatchObject({ episode: 1, step: 2, total: 2 });
   });
 

@@ -91,7 +91,8 @@ export class Log {
   /** Appends an entry that has its numbers already; they ascend. */
   append(entry: Entry): void {
     const weight = weightOf(entry);
-    while (this.length > 0 && (this.length >= this.limit || this.#weight + weight > this.#most)) this.#forget();
+    while (this.length > 0 && (this.length >= this.limit || this.#weight + weight > this.#most))
+      this.#forget();
     this.#ring[(this.#oldest + this.#length) % this.limit] = { entry, weight };
     this.#length += 1;
     this.#weight += weight;

@@ -35,7 +35,8 @@ export function CopyMenu({ log, environment, shown, entry }: CopyProps) {
         <legend>What to copy</legend>
         {scopes.map(([value, label]) => (
           <label key={value}>
-            <input type="radio" name={name} checked={scope === value} onChange={() => setScope(value)} /> {label}
+            <input type="radio" name={name} checked={scope === value} onChange={() => setScope(value)} />{" "}
+            {label}
           </label>
         ))}
       </fieldset>

@@ -75,7 +75,9 @@ function Bar({ id, log, environment, selected, shown, title = "History", ...can 
         </button>
       )}
       {meant && <CopyMenu log={log} environment={environment} shown={shown} entry={meant} />}
-      {(log.length > 0 || onOpen) && <FileMenu log={log} environment={environment} onSaid={onSaid} onOpen={onOpen} />}
+      {(log.length > 0 || onOpen) && (
+        <FileMenu log={log} environment={environment} onSaid={onSaid} onOpen={onOpen} />
+      )}
       {onClear && log.length > 0 && <ClearButton count={log.length} onClear={onClear} />}
     </div>
   );

@@ -25,7 +25,9 @@ export function pointsOf(entries: readonly Entry[]): Points {
 }
 
 /** The history's rewards in words. */
-export function summaryOf(entries: readonly Entry[]): Record<"episodes" | "steps" | "errors" | "total", number> {
+export function summaryOf(
+  entries: readonly Entry[],
+): Record<"episodes" | "steps" | "errors" | "total", number> {
   const episodes = new Set<number>();
   let steps = 0;
   let errors = 0;

@@ -28,13 +28,16 @@ export async function openFile(file: File): Promise<Opened> {
     }
     return opened.end();
   } catch (error) {
-    throw new RecordError(`${file.name} is no history that can be opened: line ${number}: ${reasonOf(error)}`);
+    throw new RecordError(
+      `${file.name} is no history that can be opened: line ${number}: ${reasonOf(error)}`,
+    );
   }
 }
 
 /** The history that an exported page holds; null on every other page. */
 export function readEmbedded(): Opened | null {
-  const element = document.documentElement.hasAttribute("data-viewer") && document.getElementById("openenv-episode");
+  const element =
+    document.documentElement.hasAttribute("data-viewer") && document.getElementById("openenv-episode");
   if (!element) return null;
   const opened = new Opening();
   for (const line of JSON.parse(element.textContent ?? "") as Json[]) opened.put(line);

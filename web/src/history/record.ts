@@ -1,5 +1,15 @@
 /** The lines of a history's file: a header, then an entry each, in JSON. */
-import type { Entry, Environment, Fault, Json, JsonObject, QuickAction, Result, View, WireError } from "../types";
+import type {
+  Entry,
+  Environment,
+  Fault,
+  Json,
+  JsonObject,
+  QuickAction,
+  Result,
+  View,
+  WireError,
+} from "../types";
 
 export const FORMAT = "openenv-history";
 export const VERSION = 1;
@@ -55,7 +65,8 @@ function resultLine({ observation, reward, done, truncated, metadata, view }: Re
 export function environmentIn(header: Json): Environment {
   const { format, version, environment } = object(header, "the header");
   if (format !== FORMAT) throw new RecordError(`its format is ${shown(format)}, not "${FORMAT}"`);
-  if (version !== VERSION) throw new RecordError(`its version is ${shown(version)}; this page reads ${VERSION}`);
+  if (version !== VERSION)
+    throw new RecordError(`its version is ${shown(version)}; this page reads ${VERSION}`);
   const { address, metadata, schemas, config } = object(environment, "environment");
   const { action, observation, state } = object(schemas, "environment.schemas");
   const schema = { action: object(action, "action"), observation: object(observation, "observation") };
@@ -84,7 +95,8 @@ export function environmentIn(header: Json): Environment {
 export function entryIn(line: Json): Entry {
   const fields = object(line, "the line");
   const { kind, error } = fields;
-  if (kind !== "reset" && kind !== "step") throw new RecordError(`its kind is ${shown(kind)}, not "reset" or "step"`);
+  if (kind !== "reset" && kind !== "step")
+    throw new RecordError(`its kind is ${shown(kind)}, not "reset" or "step"`);
   return {
     kind,
     index: count(fields.index, "index"),

@@ -43,10 +43,17 @@ describe("what a filter shows", () => {
 });
 
 it("says things in one line", () => {
-  expect(briefCall({ message: "a\nb", n: 2, list: [1, { a: null }] })).toBe('message="a\\nb", n=2, list=[1, {a: null}]');
+  expect(briefCall({ message: "a\nb", n: 2, list: [1, { a: null }] })).toBe(
+    'message="a\\nb", n=2, list=[1, {a: null}]',
+  );
   expect(brief("x".repeat(1e6), 10)).toBe(`"${"x".repeat(10)}…`);
   expect(briefCall({ code: "y".repeat(1e6), more: 1 }, 20).length).toBeLessThan(40);
-  expect(brief(Array.from({ length: 1e6 }, () => 1), 30).length).toBeLessThan(60);
+  expect(
+    brief(
+      Array.from({ length: 1e6 }, () => 1),
+      30,
+    ).length,
+  ).toBeLessThan(60);
   const nested = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as [];
   expect(brief(nested, 4000).length).toBeLessThan(2000);
   const [reset, step] = [...played()];
@@ -55,7 +62,13 @@ it("says things in one line", () => {
 });
 
 it("writes figures briefly", () => {
-  expect([signed(1), signed(-0.25), signed(0), signed(null), signed(Number.NaN)]).toEqual(["+1", "−0.25", "0", "–", "NaN"]);
+  expect([signed(1), signed(-0.25), signed(0), signed(null), signed(Number.NaN)]).toEqual([
+    "+1",
+    "−0.25",
+    "0",
+    "–",
+    "NaN",
+  ]);
   expect([figure(1 / 3), figure(123456), duration(0.42), duration(12.6), duration(1234)]).toEqual([
     "0.3333",
     "123456",
@@ -74,9 +87,9 @@ it("draws the rows that are seen, and some more", () => {
   expect(topFor(20, { top: 100, height: 50 }, 10)).toBe(160);
   expect(isAtEnd({ top: 900, height: 95 }, 10, 100)).toBe(true);
   expect(isAtEnd({ top: 800, height: 95 }, 10, 100)).toBe(false);
-  expect(["ArrowUp", "ArrowDown", "PageDown", "Home", "End", "a"].map((key) => moved(key, 5, 10, 12))).toEqual([
-    4, 6, 11, 0, 11, undefined,
-  ]);
+  expect(
+    ["ArrowUp", "ArrowDown", "PageDown", "Home", "End", "a"].map((key) => moved(key, 5, 10, 12)),
+  ).toEqual([4, 6, 11, 0, 11, undefined]);
 });
 
 describe("the points of the chart", () => {
@@ -102,7 +115,8 @@ describe("the points of the chart", () => {
 
   it("keep a gap of a long history", () => {
     const log = newLog();
-    for (let count = 0; count < 5000; count += 1) log.record(count === 2500 ? failed({}) : outcome("step", {}));
+    for (let count = 0; count < 5000; count += 1)
+      log.record(count === 2500 ? failed({}) : outcome("step", {}));
     expect(pointsOf([...log]).y).toContain(null);
   });
 });

@@ -62,7 +62,12 @@ function searched(entry: Entry): string {
   let text = texts.get(entry);
   if (text === undefined) {
     const { result, error } = entry;
-    const parts = [deed(entry, SEARCHED), brief(result?.observation ?? null, SEARCHED), error?.code, error?.message];
+    const parts = [
+      deed(entry, SEARCHED),
+      brief(result?.observation ?? null, SEARCHED),
+      error?.code,
+      error?.message,
+    ];
     text = parts.join("\n").toLowerCase();
     texts.set(entry, text);
   }

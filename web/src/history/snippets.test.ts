@@ -55,7 +55,10 @@ it("keeps a failed try that is all there is, and says where a token comes from",
 });
 
 it("imports nothing but names", () => {
-  const hostile = { ...typed, config: { ...typed.config, python: { module: "os; x", client: "a", action: null } } };
+  const hostile = {
+    ...typed,
+    config: { ...typed.config, python: { module: "os; x", client: "a", action: null } },
+  };
   expect(asPython([...played()], hostile)).toContain("from openenv import GenericEnvClient\n");
 });
 
@@ -68,8 +71,16 @@ it("writes curl in one session", () => {
 
 it("writes JSON of one entry or of more", () => {
   const log = newLog();
-  const one = log.record(outcome("step", { a: 1 }, { result: { observation: {}, reward: Number.NaN, done: true } }));
-  expect(JSON.parse(asJson([one]))).toEqual({ kind: "step", action: { a: 1 }, observation: {}, reward: "NaN", done: true });
+  const one = log.record(
+    outcome("step", { a: 1 }, { result: { observation: {}, reward: Number.NaN, done: true } }),
+  );
+  expect(JSON.parse(asJson([one]))).toEqual({
+    kind: "step",
+    action: { a: 1 },
+    observation: {},
+    reward: "NaN",
+    done: true,
+  });
   expect(JSON.parse(asJson([...played()]))).toHaveLength(4);
 });
 

@@ -16,7 +16,11 @@ const TOKEN_NOTE = "# The server wants a token: it is read from OPENENV_CLIENT_T
 const TOOL_ACTIONS: Record<string, string> = { call_tool: "CallToolAction", list_tools: "ListToolsAction" };
 
 /** A Python program that does what was done: whole episodes, or the entries that were chosen. */
-export function asPython(entries: readonly Entry[], environment: Environment, waiting: Waiting = "async"): string {
+export function asPython(
+  entries: readonly Entry[],
+  environment: Environment,
+  waiting: Waiting = "async",
+): string {
   const kept = replayable(entries);
   const { plays } = kept;
   const names = namesFor(plays, environment);
@@ -44,7 +48,7 @@ export function asCurl(entries: readonly Entry[], environment: Environment): str
     "  printf '%s' \"$3\" | curl --silent --show-error --fail-with-body --write-out '\\n' \\",
     ...token,
     "    --header 'Content-Type: application/json' --header \"X-Session-ID: $SESSION\" \\",
-    "    --request \"$1\" --data-binary @- \"$BASE/$2\"",
+    '    --request "$1" --data-binary @- "$BASE/$2"',
     "}",
     "",
     ...plays.flatMap(({ reset, steps }) => [
@@ -86,7 +90,9 @@ function begun(plays: Play[]): Play {
 }
 
 function omission(count: number): string[] {
-  return count > 0 ? [`# ${count === 1 ? "A try that failed is" : `${count} tries that failed are`} left out.`] : [];
+  return count > 0
+    ? [`# ${count === 1 ? "A try that failed is" : `${count} tries that failed are`} left out.`]
+    : [];
 }
 
 /** What the program imports, and what it calls the client and an action. */

@@ -22,11 +22,20 @@ describe("buttons", () => {
       { move: "left" },
       { move: "right" },
     ]);
-    const number = (bounds: Schema): Schema => ({ properties: { n: { type: "integer", ...bounds } }, required: ["n"] });
-    expect(fromSchema(number({ minimum: 0, exclusiveMaximum: 3 })).map((each) => each.label)).toEqual(["0", "1", "2"]);
+    const number = (bounds: Schema): Schema => ({
+      properties: { n: { type: "integer", ...bounds } },
+      required: ["n"],
+    });
+    expect(fromSchema(number({ minimum: 0, exclusiveMaximum: 3 })).map((each) => each.label)).toEqual([
+      "0",
+      "1",
+      "2",
+    ]);
     expect(fromSchema(number({ minimum: 0 }))).toEqual([]);
     expect(fromSchema(number({ minimum: 0, maximum: 1000 }))).toEqual([]);
-    expect(fromSchema({ properties: { a: { enum: [1] }, b: { enum: [2] } }, required: ["a", "b"] })).toEqual([]);
+    expect(fromSchema({ properties: { a: { enum: [1] }, b: { enum: [2] } }, required: ["a", "b"] })).toEqual(
+      [],
+    );
   });
 
   it("stay in their places when an action is not offered any more", () => {
@@ -58,9 +67,9 @@ describe("buttons", () => {
 
 describe("keys", () => {
   const keysOf = (...actions: [string, string?][]) =>
-    withKeys(actions.map(([label, key]): QuickAction => ({ label, action: {}, ...(key ? { key } : {}) }))).map(
-      (each) => each.key,
-    );
+    withKeys(
+      actions.map(([label, key]): QuickAction => ({ label, action: {}, ...(key ? { key } : {}) })),
+    ).map((each) => each.key);
 
   it("are arrows for directions, and digits for the others", () => {
     expect(keysOf(["UP"], ["left"], ["jump"], ["run"])).toEqual(["ArrowUp", "ArrowLeft", "1", "2"]);
@@ -72,7 +81,9 @@ describe("keys", () => {
   });
 
   it("are not dealt where there are too few", () => {
-    expect(keysOf(...Array.from({ length: 10 }, (_, at): [string] => [`m${at}`]))).toEqual(Array(10).fill(undefined));
+    expect(keysOf(...Array.from({ length: 10 }, (_, at): [string] => [`m${at}`]))).toEqual(
+      Array(10).fill(undefined),
+    );
   });
 
   it("make a cross of four directions", () => {

@@ -3,7 +3,8 @@ import type { JsonObject, QuickAction } from "../types";
 import { type Button, isCross, keyName } from "./quick";
 import "./play.css";
 
-const TYPING = "input, textarea, select, [contenteditable], [role=grid], [role=listbox], [role=tree], [role=tablist]";
+const TYPING =
+  "input, textarea, select, [contenteditable], [role=grid], [role=listbox], [role=tree], [role=tablist]";
 
 interface Props {
   actions: Button[];

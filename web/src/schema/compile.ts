@@ -42,7 +42,8 @@ function part(root: Schema, schema: unknown): unknown {
 }
 
 function copied(root: Schema, key: string, value: unknown): unknown {
-  if (KEPT.has(key)) return key === "$ref" && !(typeof value === "string" && target(root, value)) ? undefined : value;
+  if (KEPT.has(key))
+    return key === "$ref" && !(typeof value === "string" && target(root, value)) ? undefined : value;
   if (key === "required") return Array.isArray(value) ? value : undefined;
   if (key === "pattern") return typeof value === "string" && isPattern(value) ? value : undefined;
   if (LISTS.includes(key)) return listed(root, value);
@@ -81,5 +82,10 @@ function withText(schema: Part): Part {
   if (schema.type !== "number" && schema.type !== "integer") return schema;
   const pattern = schema.type === "number" ? `${NUMBERS_AS_TEXT}|${WHOLE_AS_TEXT}` : WHOLE_AS_TEXT;
   const { type, ...limits } = schema;
-  return { anyOf: [{ type, ...limits }, { type: "string", pattern, $comment: NUMBER }] };
+  return {
+    anyOf: [
+      { type, ...limits },
+      { type: "string", pattern, $comment: NUMBER },
+    ],
+  };
 }

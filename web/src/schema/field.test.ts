@@ -99,20 +99,31 @@ describe("the kinds of fields", () => {
     expect(fields.count).toMatchObject({ integer: true, min: 0, max: 10, slider: true });
     expect(fields.huge).toMatchObject({ slider: false });
     expect(fields.name?.hint).toBe("Its name.");
-    expect(fields.strategy).toMatchObject({ hint: "Python code, which is asked for each move.", language: "python" });
+    expect(fields.strategy).toMatchObject({
+      hint: "Python code, which is asked for each move.",
+      language: "python",
+    });
     expect(fields.only).toMatchObject({ value: "x" });
   });
 
   it("of a union are named by what tells them apart", () => {
     const { shape, content } = fieldsOf(MONSTER);
-    expect(shape).toMatchObject({ discriminator: "type", options: [{ label: "circle" }, { label: "square" }] });
+    expect(shape).toMatchObject({
+      discriminator: "type",
+      options: [{ label: "circle" }, { label: "square" }],
+    });
     expect(content).toMatchObject({ options: [{ label: "text" }, { label: "list" }] });
     if (content?.kind !== "union") throw new Error("not a union");
     expect(fieldOf(MONSTER, content.options[0]!.schema, content.name).kind).toBe("text");
   });
 
   it("of large arrays are JSON, and of small ones lists of their size", () => {
-    const rows = (count: number, items: Schema): Schema => ({ type: "array", minItems: count, maxItems: count, items });
+    const rows = (count: number, items: Schema): Schema => ({
+      type: "array",
+      minItems: count,
+      maxItems: count,
+      items,
+    });
     const picture = rows(210, rows(160, rows(3, { type: "integer" })));
     expect(fieldOf(picture, picture).kind).toBe("json");
     const box = rows(3, { type: "number" });
@@ -167,17 +178,28 @@ describe("odd schemas", () => {
   it("with a form of their own are no unions: anyOf only limits them", () => {
     const root: Schema = {
       type: "object",
-      properties: { a: { type: "string" }, b: { type: "string", anyOf: [{ minLength: 1 }, { pattern: "x" }] } },
+      properties: {
+        a: { type: "string" },
+        b: { type: "string", anyOf: [{ minLength: 1 }, { pattern: "x" }] },
+      },
       anyOf: [{ required: ["a"] }, { required: ["b"] }],
     };
     expect(kindsOf(root)).toEqual({ a: "string", b: "string" });
   });
 
   it("merge what allOf says", () => {
-    const root = { allOf: [{ properties: { a: {} }, required: ["a"] }, { properties: { b: {} }, required: ["b"] }] };
+    const root = {
+      allOf: [
+        { properties: { a: {} }, required: ["a"] },
+        { properties: { b: {} }, required: ["b"] },
+      ],
+    };
     expect(fieldOf(root, root)).toMatchObject({
       kind: "object",
-      properties: [{ name: "a", required: true }, { name: "b", required: true }],
+      properties: [
+        { name: "a", required: true },
+        { name: "b", required: true },
+      ],
     });
   });
 });

@@ -2,9 +2,11 @@ import { expect, it } from "vitest";
 import { parseJson } from "./json_text";
 
 it("reads JSON", () => {
-  expect(parseJson(' {"a": [1, 2.5, 1e3, -0.1, 9007199254740993e0, "12345678901234567890"]} ')).toMatchObject({
-    value: { a: [1, 2.5, 1000, -0.1, 9007199254740992, "12345678901234567890"] },
-  });
+  expect(parseJson(' {"a": [1, 2.5, 1e3, -0.1, 9007199254740993e0, "12345678901234567890"]} ')).toMatchObject(
+    {
+      value: { a: [1, 2.5, 1000, -0.1, 9007199254740992, "12345678901234567890"] },
+    },
+  );
 });
 
 it.each([

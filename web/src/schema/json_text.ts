@@ -68,8 +68,8 @@ function step(text: string, at: number, expected: Expected, open: string[]): [nu
   }
   if (expected === "a name in double quotes") return tokenOf(NAME, text, at, "a colon");
   if (expected === "the end") return undefined;
-  if (char === "{") return open.push("}"), [at + 1, "a name in double quotes"];
-  if (char === "[") return open.push("]"), [at + 1, "a value"];
+  if (char === "{") return (open.push("}"), [at + 1, "a name in double quotes"]);
+  if (char === "[") return (open.push("]"), [at + 1, "a value"]);
   return tokenOf(SCALAR, text, at, after(open));
 }
 

@@ -29,7 +29,9 @@ export function kindOf(root: Schema, place: Place): Kind {
 function constant(_root: Schema, { schema }: Place): Kind | null {
   if (schema.const !== undefined) return { kind: "const", value: schema.const };
   if (schema.type === "null") return { kind: "const", value: null };
-  return Array.isArray(schema.enum) && schema.enum.length === 1 ? { kind: "const", value: schema.enum[0]! } : null;
+  return Array.isArray(schema.enum) && schema.enum.length === 1
+    ? { kind: "const", value: schema.enum[0]! }
+    : null;
 }
 
 function choice(root: Schema, { schema }: Place): Kind | null {
@@ -64,7 +66,8 @@ function formsOf(root: Schema, schema: Schema, depth = 0): Form[] {
 
 /** Whether a schema offers a choice of forms; one that has a form of its own only limits it further. */
 function isUnion(schema: Schema): boolean {
-  const formed = schema.properties !== undefined || (typeof schema.type === "string" && schema.type !== "object");
+  const formed =
+    schema.properties !== undefined || (typeof schema.type === "string" && schema.type !== "object");
   return !formed && Array.isArray(schema.anyOf ?? schema.oneOf);
 }
 
@@ -84,7 +87,8 @@ function numeric(forms: Form[]): Kind | null {
   const options = forms.map(({ resolved }) => resolved);
   const numbers = options.filter((option) => option.type === "number" || option.type === "integer");
   const others = options.filter((option) => !numbers.includes(option));
-  const decimal = others.length === 1 && others[0]?.type === "string" && DECIMAL.test(others[0].pattern ?? "");
+  const decimal =
+    others.length === 1 && others[0]?.type === "string" && DECIMAL.test(others[0].pattern ?? "");
   if (numbers.length === 0 || (others.length > 0 && !decimal)) return null;
   const wide = numbers.find((option) => option.type === "number") ?? numbers[0]!;
   return { ...numberKind(wide), exact: decimal };
@@ -109,7 +113,7 @@ function labelOf(root: Schema, option: Schema, discriminator: string | undefined
   if (tag !== undefined && tag !== "") return String(tag);
   if (option.title) return option.title;
   if (option.const !== undefined) return String(option.const);
-  return typeof option.type === "string" ? TYPE_WORDS[option.type] ?? option.type : `option ${index + 1}`;
+  return typeof option.type === "string" ? (TYPE_WORDS[option.type] ?? option.type) : `option ${index + 1}`;
 }
 
 const TYPE_WORDS: Record<string, string> = {
@@ -150,7 +154,8 @@ function list(root: Schema, { schema }: Place): Kind | null {
 /** How many items a list has at least, those of the lists in it counted. */
 function leastItems(root: Schema, schema: Schema, depth = 0): number {
   const items = asSchema(schema.items);
-  const each = depth < MOST_DIMENSIONS && items !== schema ? leastItems(root, resolve(root, items), depth + 1) : 1;
+  const each =
+    depth < MOST_DIMENSIONS && items !== schema ? leastItems(root, resolve(root, items), depth + 1) : 1;
   return schema.type === "array" ? (exact(schema.minItems) ?? 0) * Math.max(1, each) : 1;
 }
 
@@ -160,7 +165,8 @@ function mapping(_root: Schema, { schema }: Place): Kind | null {
   const properties = Object.entries(asSchema(schema.properties));
   if (schema.type !== "object" && properties.length === 0) return null;
   const extra = schema.additionalProperties;
-  if (properties.length === 0 && (extra ?? !schema.properties) !== false) return { kind: "dict", values: asSchema(extra) };
+  if (properties.length === 0 && (extra ?? !schema.properties) !== false)
+    return { kind: "dict", values: asSchema(extra) };
   const hints = documented(typeof schema.description === "string" ? schema.description : "").fields;
   const required = Array.isArray(schema.required) ? schema.required : [];
   return {

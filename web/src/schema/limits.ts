@@ -27,9 +27,14 @@ export function limitsOf(field: Field): string {
 function numberWords(field: NumberKind & Place): string {
   const kind = field.integer ? "whole number" : "number";
   const { exclusiveMinimum: above, exclusiveMaximum: below } = field.schema;
-  const open = [above === undefined ? "" : `more than ${above}`, below === undefined ? "" : `less than ${below}`];
+  const open = [
+    above === undefined ? "" : `more than ${above}`,
+    below === undefined ? "" : `less than ${below}`,
+  ];
   const step = field.step === undefined ? "" : `a multiple of ${field.step}`;
-  return [kind, between(field.min, field.max), ...(field.integer ? [] : open), step].filter(Boolean).join(", ");
+  return [kind, between(field.min, field.max), ...(field.integer ? [] : open), step]
+    .filter(Boolean)
+    .join(", ");
 }
 
 function formatWords(field: Field): string {
@@ -43,7 +48,8 @@ function lengthWords({ schema }: Field): string {
 
 function between(min: number | undefined, max: number | undefined, of = ""): string {
   const counted = (limit: number) => (of ? ` ${of}${limit === 1 ? "" : "s"}` : "");
-  if (min !== undefined && max !== undefined) return (min === max ? `${min}` : `${min} to ${max}`) + counted(max);
+  if (min !== undefined && max !== undefined)
+    return (min === max ? `${min}` : `${min} to ${max}`) + counted(max);
   if (min !== undefined) return `at least ${min}${counted(min)}`;
   return max === undefined ? "" : `at most ${max}${counted(max)}`;
 }

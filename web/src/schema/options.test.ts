@@ -27,7 +27,11 @@ describe("optionOf", () => {
   });
 
   it("tells models without tags apart by their fields", () => {
-    const model = (name: string): Schema => ({ type: "object", properties: { [name]: { type: "string" } }, required: [name] });
+    const model = (name: string): Schema => ({
+      type: "object",
+      properties: { [name]: { type: "string" } },
+      required: [name],
+    });
     const root: Schema = { properties: { it: { anyOf: [model("a"), model("b")] } } };
     expect(optionOf(root, union(root, "it"), { b: "x" })).toBe(1);
   });
@@ -44,10 +48,17 @@ it("a union at the root begins with its first option", () => {
   const root: Schema = {
     anyOf: [{ $ref: "#/$defs/Call" }, { $ref: "#/$defs/List" }],
     $defs: {
-      Call: { type: "object", properties: { type: { const: "call" }, name: { type: "string" } }, required: ["name"] },
+      Call: {
+        type: "object",
+        properties: { type: { const: "call" }, name: { type: "string" } },
+        required: ["name"],
+      },
       List: { type: "object", properties: { type: { const: "list" } } },
     },
   };
   expect(initialValue(root)).toEqual({ type: "call", name: "" });
-  expect(fieldOf(root, root)).toMatchObject({ kind: "union", options: [{ label: "call" }, { label: "list" }] });
+  expect(fieldOf(root, root)).toMatchObject({
+    kind: "union",
+    options: [{ label: "call" }, { label: "list" }],
+  });
 });

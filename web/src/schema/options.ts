@@ -14,21 +14,30 @@ export function optionOf(root: Schema, union: FieldOf<"union">, value: Json | un
 }
 
 /** Whether a value may be one that is being filled in for an option. */
-export function mayBe(root: Schema, union: FieldOf<"union">, index: number, value: Json | undefined): boolean {
+export function mayBe(
+  root: Schema,
+  union: FieldOf<"union">,
+  index: number,
+  value: Json | undefined,
+): boolean {
   const tagged = taggedOption(root, union, value);
   const option = union.options[index];
   if (!option || (tagged >= 0 && tagged !== index)) return false;
   if (value === undefined || value === null) return true;
   const field = fieldOf(root, option.schema, union.name);
   // What is typed into a number's field is text until it reads as a number.
-  return ofKind(field, value) || (field.kind === "number" && typeof value === "string") || field.kind === "choice";
+  return (
+    ofKind(field, value) || (field.kind === "number" && typeof value === "string") || field.kind === "choice"
+  );
 }
 
 function taggedOption(root: Schema, union: FieldOf<"union">, value: Json | undefined): number {
   const { discriminator } = union;
   if (discriminator === undefined || !isObject(value)) return -1;
   const tag = own(value, discriminator);
-  return tag === undefined ? -1 : union.options.findIndex((option) => tagOf(root, option.schema, discriminator) === tag);
+  return tag === undefined
+    ? -1
+    : union.options.findIndex((option) => tagOf(root, option.schema, discriminator) === tag);
 }
 
 /** How much a value looks like one of a schema: from 0 (it is of another type) to 1. */
@@ -46,7 +55,12 @@ function likeness(root: Schema, schema: Schema, value: Json | undefined, depth: 
   return field.kind === "dict" || field.kind === "choice" || field.kind === "const" ? 0.9 : 1;
 }
 
-function objectLikeness(root: Schema, field: FieldOf<"object">, value: Record<string, Json>, depth: number): number {
+function objectLikeness(
+  root: Schema,
+  field: FieldOf<"object">,
+  value: Record<string, Json>,
+  depth: number,
+): number {
   const missing = field.properties.filter((part) => part.required && !Object.hasOwn(value, part.name)).length;
   const known = field.properties.filter((part) => Object.hasOwn(value, part.name));
   const fit = known.map((part) => likeness(root, part.schema, value[part.name], depth - 1));
@@ -62,13 +76,18 @@ function listLikeness(root: Schema, field: Field, value: Json[], depth: number):
   return 0.2 + (0.8 * fit.reduce((total, each) => total + each, 0)) / value.length;
 }
 
-const TYPES: Record<Exclude<Field["kind"], "union" | "choice" | "const">, (value: Json, field: Field) => boolean> = {
+const TYPES: Record<
+  Exclude<Field["kind"], "union" | "choice" | "const">,
+  (value: Json, field: Field) => boolean
+> = {
   string: isText,
   text: isText,
   code: isText,
   bytes: isText,
   number: (value, field) => {
-    return typeof value === "number" && !(field.kind === "number" && field.integer && !Number.isInteger(value));
+    return (
+      typeof value === "number" && !(field.kind === "number" && field.integer && !Number.isInteger(value))
+    );
   },
   boolean: (value) => typeof value === "boolean",
   object: isObject,

@@ -8,7 +8,10 @@ import { isObject, own } from "./path";
  * (`["shape", "Circle", "radius"]`), and the parts of a body, which are no places.
  */
 export function placed(root: Schema, value: Json, faults: Fault[]): Fault[] {
-  return faults.map((fault) => ({ loc: place(root, value, fault.loc), msg: fault.msg.replace(OWN_WORDS, "") }));
+  return faults.map((fault) => ({
+    loc: place(root, value, fault.loc),
+    msg: fault.msg.replace(OWN_WORDS, ""),
+  }));
 }
 
 /** What pydantic puts before the words of a validator's author. */
@@ -22,7 +25,11 @@ function place(root: Schema, value: Json | undefined, loc: Fault["loc"]): Fault[
     const next = part(root, field, inner, step);
     if (!next) continue;
     found.push(step);
-    inner = Array.isArray(inner) ? inner[Number(step)] : isObject(inner) ? own(inner, String(step)) : undefined;
+    inner = Array.isArray(inner)
+      ? inner[Number(step)]
+      : isObject(inner)
+        ? own(inner, String(step))
+        : undefined;
     field = fieldIn(root, next, inner);
   }
   return found;

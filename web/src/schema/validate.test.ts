@@ -30,9 +30,20 @@ function by(faults: { loc: (string | number)[]; msg: string }[]): Record<string,
 describe("validate", () => {
   it("finds nothing wrong with what is right", () => {
     expect(validate(MONSTER, RIGHT)).toEqual([]);
-    expect(wrong({ huge: "123456789012345678901234567890", ratio: 1, when: "2026-01-31 12:00", at: "12:30" })).toEqual({});
-    expect(wrong({ day: "2026-01-31", lasts: "PT5M", uid: "7f1c3a528e0b4a449c550d5f1f0c2b9e", blob: "SGVsbG8=" })).toEqual({});
-    expect(wrong({ shapes: [{ type: "square", side: 2 }, { type: "circle", radius: 0.5 }] })).toEqual({});
+    expect(
+      wrong({ huge: "123456789012345678901234567890", ratio: 1, when: "2026-01-31 12:00", at: "12:30" }),
+    ).toEqual({});
+    expect(
+      wrong({ day: "2026-01-31", lasts: "PT5M", uid: "7f1c3a528e0b4a449c550d5f1f0c2b9e", blob: "SGVsbG8=" }),
+    ).toEqual({});
+    expect(
+      wrong({
+        shapes: [
+          { type: "square", side: 2 },
+          { type: "circle", radius: 0.5 },
+        ],
+      }),
+    ).toEqual({});
     expect(wrong({ tree: { label: "a", children: [{ label: "b", children: [] }] } })).toEqual({});
   });
 
@@ -51,10 +62,13 @@ describe("validate", () => {
     [{ unique: [1, 1] }, { "/unique": "must not hold the same item twice" }],
     [{ pair: [1] }, { "/pair": "must have at least 2 items, got 1" }],
     [{ scores: { a: "x" } }, { "/scores/a": 'must be a whole number, got "x"' }],
-    [{ address: { street: "", zip: "1" } }, {
-      "/address/street": "must have at least 1 character, got 0",
-      "/address/zip": 'must match ^\\d{5}$, got "1"',
-    }],
+    [
+      { address: { street: "", zip: "1" } },
+      {
+        "/address/street": "must have at least 1 character, got 0",
+        "/address/zip": 'must match ^\\d{5}$, got "1"',
+      },
+    ],
     [{ address: {} }, { "/address/street": "is needed", "/address/zip": "is needed" }],
     [{ spare: { street: "s", zip: "12345", more: 1 } }, { "/spare/more": "is not a field of this" }],
     [{ shape: { type: "circle", radius: 0 } }, { "/shape/radius": "must be more than 0, got 0" }],
@@ -63,7 +77,10 @@ describe("validate", () => {
     [{ content: [{ label: 5 }] }, { "/content/0/label": "must be text, got 5" }],
     [{ when: "soon" }, { "/when": 'must be a date and time such as 2026-01-31T12:30:00Z, got "soon"' }],
     [{ surprise: 1 }, { "/surprise": "is not a field of this" }],
-    [{ by_name: { "a/b ü%": { street: "s", zip: "x" } } }, { "/by_name/a~1b ü%/zip": 'must match ^\\d{5}$, got "x"' }],
+    [
+      { by_name: { "a/b ü%": { street: "s", zip: "x" } } },
+      { "/by_name/a~1b ü%/zip": 'must match ^\\d{5}$, got "x"' },
+    ],
   ])("says of %j what is wrong", (changes, faults) => {
     expect(wrong(changes)).toEqual(faults);
   });
@@ -86,7 +103,11 @@ describe("validate", () => {
   });
 
   it("is quick with long lists", () => {
-    const list = { type: "object", properties: { items: { type: "array", items: MONSTER.properties!.shape! } }, $defs: MONSTER.$defs! };
+    const list = {
+      type: "object",
+      properties: { items: { type: "array", items: MONSTER.properties!.shape! } },
+      $defs: MONSTER.$defs!,
+    };
     const items = Array.from({ length: 500 }, () => ({ type: "circle", radius: -1 }));
     expect(validate(list, { items }).length).toBeGreaterThan(50);
   });
@@ -108,7 +129,19 @@ describe("initialValue", () => {
 
   it("is sensible for the packaged environments", () => {
     expect(Object.values(ENVIRONMENTS).map(initialValue)).toEqual([
-      {}, {}, { move: "" }, { code: "" }, {}, { message: "" }, { actions: [] }, {}, {}, {}, {}, { answer: "" }, {},
+      {},
+      {},
+      { move: "" },
+      { code: "" },
+      {},
+      { message: "" },
+      { actions: [] },
+      {},
+      {},
+      {},
+      {},
+      { answer: "" },
+      {},
       { message: "" },
     ]);
   });
@@ -128,10 +161,20 @@ describe("placed", () => {
 
   it("finds the field that a server means", () => {
     const value = { ...RIGHT, shapes: [{ type: "circle", radius: 0 }], int_or_text: [], scores: { a: "x" } };
-    const locs = [["shape", "circle", "radius"], ["shapes", 0, "circle", "radius"], ["int_or_text", "int"], ["scores", "a"], ["nowhere"]];
+    const locs = [
+      ["shape", "circle", "radius"],
+      ["shapes", 0, "circle", "radius"],
+      ["int_or_text", "int"],
+      ["scores", "a"],
+      ["nowhere"],
+    ];
     const faults = locs.map((loc) => ({ loc, msg: "" }));
     expect(placed(MONSTER, value, faults).map((fault) => fault.loc)).toEqual([
-      ["shape", "radius"], ["shapes", 0, "radius"], ["int_or_text"], ["scores", "a"], [],
+      ["shape", "radius"],
+      ["shapes", 0, "radius"],
+      ["int_or_text"],
+      ["scores", "a"],
+      [],
     ]);
   });
 });

@@ -56,10 +56,15 @@ const WORDS: Record<string, Words> = {
 };
 
 /** What is wrong with a value by one keyword of its schema, in words; undefined for keywords that say nothing. */
-export function faultWords(keyword: string, schema: Record<string, unknown>, value: Json): string | undefined {
+export function faultWords(
+  keyword: string,
+  schema: Record<string, unknown>,
+  value: Json,
+): string | undefined {
   const format = keyword === "pattern" ? FORMATS[String(schema.$comment)] : undefined;
   if (format) return `must be ${format.words} such as ${format.example}, got ${shown(value)}`;
-  if (keyword === "pattern" && DECIMAL.test(String(schema.pattern))) return `must be a number, got ${shown(value)}`;
+  if (keyword === "pattern" && DECIMAL.test(String(schema.pattern)))
+    return `must be a number, got ${shown(value)}`;
   if (value === null && ["type", "enum", "const"].includes(keyword)) return "is needed";
   return WORDS[keyword]?.(schema[keyword], value);
 }

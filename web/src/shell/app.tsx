@@ -41,7 +41,11 @@ function Live({ page }: { page: URL }) {
       <Header environment={null} status={null} />
       <main class="shell-main">
         {error.value ? (
-          <Stopped error={error.value} onToken={(token) => void load(token)} onAgain={() => void load(keptToken())} />
+          <Stopped
+            error={error.value}
+            onToken={(token) => void load(token)}
+            onAgain={() => void load(keptToken())}
+          />
         ) : (
           <p class="shell-loading" role="status">
             Loading…

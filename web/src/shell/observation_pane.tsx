@@ -14,7 +14,10 @@ export function ObservationPane({ desk, onKey }: Props) {
   const entry = desk.shown.value;
   const isStale = desk.session.status.value.phase === "lost" && !desk.selected.value;
   return (
-    <section class={isStale ? "shell-pane shell-observation shell-stale" : "shell-pane shell-observation"} aria-labelledby="observation-title">
+    <section
+      class={isStale ? "shell-pane shell-observation shell-stale" : "shell-pane shell-observation"}
+      aria-labelledby="observation-title"
+    >
       <div class="shell-heading">
         <h2 id="observation-title">Observation</h2>
         {desk.selected.value && (

@@ -47,7 +47,12 @@ export function Tabs({ label, tabs, chosen, onChoose }: Props) {
         ))}
       </div>
       {current && (
-        <div key={current.id} id={`panel-${current.id}`} role="tabpanel" aria-labelledby={`tab-${current.id}`}>
+        <div
+          key={current.id}
+          id={`panel-${current.id}`}
+          role="tabpanel"
+          aria-labelledby={`tab-${current.id}`}
+        >
           {current.panel()}
         </div>
       )}

@@ -30,7 +30,9 @@ export function Card({ watched, environment, renderObservation, onLeave }: Props
         </button>
       </div>
       <p class="watch-line">
-        {last ? `Step ${last.step}, reward ${signed(last.result?.reward)}, total ${figure(last.total)}` : "Waiting…"}
+        {last
+          ? `Step ${last.step}, reward ${signed(last.result?.reward)}, total ${figure(last.total)}`
+          : "Waiting…"}
       </p>
       {last?.error && <p class="watch-error">{last.error.message}</p>}
       <div class="watch-seen">

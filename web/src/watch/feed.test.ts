@@ -122,7 +122,9 @@ describe("the feed", () => {
     newest().tell(event("s1", "state", 1), event("s1", "error", 1, { error: { code: "X", message: "no" } }));
     newest().tell({ type: "skipped", id: "s1", count: 3 }, event("s1", "step", 5), event("s1", "closed", 5));
     const one = feed.watched.value.get("s1");
-    expect([...(one?.log ?? [])].map(({ kind, step, total, error }) => [kind, step, total, error?.code])).toEqual([
+    expect(
+      [...(one?.log ?? [])].map(({ kind, step, total, error }) => [kind, step, total, error?.code]),
+    ).toEqual([
       ["reset", 0, 0, undefined],
       ["step", 1, 1, undefined],
       ["step", 1, 1, "X"],
@@ -142,7 +144,10 @@ describe("the feed", () => {
     const { feed, newest, live } = setUp();
     live();
     feed.pick("s1", true);
-    newest().tell(event("s1", "step", 40, { total_reward: 17 }), event("s1", "step", 41, { total_reward: null }));
+    newest().tell(
+      event("s1", "step", 40, { total_reward: 17 }),
+      event("s1", "step", 41, { total_reward: null }),
+    );
     expect([...(feed.watched.value.get("s1")?.log ?? [])].map(({ total }) => total)).toEqual([17, 18]);
   });
 
@@ -183,7 +188,10 @@ describe("the feed", () => {
     feed.open("wrong");
     newest().onclose?.();
     await vi.runAllTimersAsync();
-    expect(feed.standing.value).toMatchObject({ phase: "asking", message: expect.stringContaining("does not accept") });
+    expect(feed.standing.value).toMatchObject({
+      phase: "asking",
+      message: expect.stringContaining("does not accept"),
+    });
     expect(kept.size).toBe(0);
     expect(sockets).toHaveLength(1);
   });

@@ -124,7 +124,10 @@ export class Feed {
     if (refused) {
       this.#token = null;
       this.#browser.storage?.removeItem(TOKEN);
-      this.standing.value = { phase: "asking", message: "The server does not accept this token for watching." };
+      this.standing.value = {
+        phase: "asking",
+        message: "The server does not accept this token for watching.",
+      };
       return;
     }
     this.standing.value = { phase: "lost", message: "The connection is lost. Trying again…" };
@@ -145,7 +148,8 @@ export class Feed {
       this.sessions.value = sessions;
       for (const { id, since_s } of sessions) this.#recognise(id, now - since_s * 1000);
       const alive = new Set(sessions.map(({ id }) => id));
-      for (const watched of this.watched.value.values()) if (!alive.has(watched.id)) watched.isClosed.value = true;
+      for (const watched of this.watched.value.values())
+        if (!alive.has(watched.id)) watched.isClosed.value = true;
       for (const id of this.#began.keys()) if (!alive.has(id)) this.#began.delete(id);
     });
   }

@@ -12,8 +12,8 @@ export function WatchToken({ message, onToken }: { message: string; onToken: (to
     <form class="watch-token" onSubmit={submit}>
       <h2>Watch running sessions</h2>
       <p id={`${id}-why`}>
-        A trainer's sessions can be looked at, step by step. It takes the server's watch token (OPENENV_WATCH_TOKEN),
-        which is kept in this tab alone.
+        A trainer's sessions can be looked at, step by step. It takes the server's watch token
+        (OPENENV_WATCH_TOKEN), which is kept in this tab alone.
       </p>
       {message && (
         <p class="watch-error" role="alert">

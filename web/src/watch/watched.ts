@@ -80,7 +80,8 @@ export class Watched {
     if (isBack) this.#miss(event, last, isOther);
     const entry = entryOf(event, last, isOther);
     this.log.append(entry);
-    if (entry.result) this.#seen = { result: entry.result, ...(this.#seen.result && { previous: this.#seen.result }) };
+    if (entry.result)
+      this.#seen = { result: entry.result, ...(this.#seen.result && { previous: this.#seen.result }) };
   }
 
   #miss(event: Happened, last: Entry, isOther: boolean): void {

@@ -59,9 +59,7 @@ export class KeptEntries {
 
   /** Forgets the history. */
   clear(): void {
-    this.#later(() =>
-      this.#walk("tab", IDBKeyRange.only(this.tab), (cursor) => cursor.delete() && true),
-    );
+    this.#later(() => this.#walk("tab", IDBKeyRange.only(this.tab), (cursor) => cursor.delete() && true));
   }
 
   /** Ends when all is written that was kept so far. */
@@ -96,10 +94,7 @@ export class KeptEntries {
     this.#room.characters = needed + (characters - kept.characters) / 4;
   }
 
-  async #use<T>(
-    mode: IDBTransactionMode,
-    ask: (store: IDBObjectStore) => IDBRequest<T>,
-  ): Promise<T | null> {
+  async #use<T>(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest<T>): Promise<T | null> {
     if (!this.database) return null;
     return done(ask(this.database.transaction(STORE, mode).objectStore(STORE)));
   }

@@ -53,11 +53,7 @@ export function connecting(page: URL, token?: string): Connect {
 }
 
 /** Browsers don't say why a socket was refused: what the server's other endpoints tell of it. */
-async function whyRefused(
-  page: URL,
-  token: string | undefined,
-  signal: AbortSignal,
-): Promise<WireFailure> {
+async function whyRefused(page: URL, token: string | undefined, signal: AbortSignal): Promise<WireFailure> {
   try {
     const schema = await ask(endpoint(page, "schema"), token, signal);
     if (schema.status === 401) return unauthorized(token);

@@ -291,14 +291,17 @@ describe("what was kept over a reload", () => {
 });
 
 describe("refusals", () => {
-  it.each(["UNREACHABLE", "UNAUTHORIZED", "REFUSED"])("by %s are told, and may be tried again", async (code) => {
-    server.down = code;
-    const session = visitor();
-    expect(await failing(session.reset({}))).toMatchObject({ error: { code } });
-    expect(session.status.value.phase).toBe("refused");
-    server.down = null;
-    expect((await session.reset({})).observation.session).toBe("s1");
-  });
+  it.each(["UNREACHABLE", "UNAUTHORIZED", "REFUSED"])(
+    "by %s are told, and may be tried again",
+    async (code) => {
+      server.down = code;
+      const session = visitor();
+      expect(await failing(session.reset({}))).toMatchObject({ error: { code } });
+      expect(session.status.value.phase).toBe("refused");
+      server.down = null;
+      expect((await session.reset({})).observation.session).toBe("s1");
+    },
+  );
 
   it("of who may not control an episode leave no session behind", async () => {
     server.protocol = "v1";

@@ -34,13 +34,7 @@ const OPEN_MS = 60_000;
 const FINAL = new Set(["CANCELLED", "UNAUTHORIZED", "CONTROL_CLOSED", "SESSION_LOST"]);
 /** What stands in the way of a session that there never was. */
 const NOT_BEGUN = new Set(["CAPACITY_REACHED", "FACTORY_ERROR", "CONTROL_CLOSED"]);
-const REFUSALS = new Set([
-  "UNREACHABLE",
-  "NOT_OPENED",
-  "UNAUTHORIZED",
-  "REFUSED",
-  "CONTROL_CLOSED",
-]);
+const REFUSALS = new Set(["UNREACHABLE", "NOT_OPENED", "UNAUTHORIZED", "REFUSED", "CONTROL_CLOSED"]);
 
 /** One session over one socket after another. */
 export class Session {

@@ -16,8 +16,7 @@ export const LEFT = "You left the episode";
 export const TAKEN_OVER = "Another tab or client has taken this episode over";
 export const UNREACHED = "The server could not be reached for longer than it keeps an episode";
 export const BROKEN_FOR_GOOD = "The connection broke, and with it the episode";
-export const ABANDONED =
-  "Nothing was done for five minutes, so the session was ended to free its slot";
+export const ABANDONED = "Nothing was done for five minutes, so the session was ended to free its slot";
 
 /** A place in the queue of a full server. */
 export function queued(position: number, waiting: number): string {
