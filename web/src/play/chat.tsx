@@ -1,33 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Log } from "../history/log";
-import type { Entry, Json, JsonObject, Schema } from "../types";
+import type { Entry, JsonObject } from "../types";
+import { answered, asked } from "./spoken";
 import "./play.css";
 
 const MOST = 200;
-const SAID = ["message", "content", "text", "prompt", "query"];
-const HEARD = ["response", "reply", "echoed_message", "content", "message", "text", "prompt", "output"];
-
-/** The field that a chat environment is spoken to by; undefined where it is none. */
-export function chatField(schema: Schema): string | undefined {
-  const required = schema.required ?? [];
-  const [name] = required;
-  if (required.length !== 1 || name === undefined || !SAID.includes(name)) return undefined;
-  return schema.properties?.[name]?.type === "string" ? name : undefined;
-}
-
-/** What an observation says, in words. */
-export function spoken(observation: JsonObject): string {
-  const messages = observation.messages;
-  if (Array.isArray(messages)) {
-    const last = messages.at(-1);
-    if (isObject(last) && typeof last.content === "string") return last.content;
-  }
-  for (const name of HEARD) {
-    const value = observation[name];
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return JSON.stringify(observation);
-}
 
 interface Props {
   field: string;
@@ -84,12 +61,12 @@ export function Chat({ field, log, busy, onSay }: Props) {
 }
 
 function Turn({ entry, field }: { entry: Entry; field: string }) {
-  const said = entry.kind === "step" ? entry.action[field] : undefined;
-  const heard = entry.error?.message ?? (entry.result ? spoken(entry.result.observation) : "");
+  const said = asked(entry, field);
+  const { text, failed } = answered(entry);
   return (
     <li>
-      {said !== undefined && <p class="play-said">{asText(said)}</p>}
-      {heard !== "" && <p class={entry.error ? "play-heard play-failed" : "play-heard"}>{cut(heard)}</p>}
+      {said !== "" && <p class="play-said">{said}</p>}
+      {text !== "" && <p class={failed ? "play-heard play-failed" : "play-heard"}>{text}</p>}
     </li>
   );
 }
@@ -102,16 +79,4 @@ function newestEpisode(log: Log): Entry[] {
     if (entry.kind === "reset" && entry.result) break;
   }
   return found.reverse();
-}
-
-function cut(text: string): string {
-  return text.length > 4000 ? `${text.slice(0, 4000)}…` : text;
-}
-
-function asText(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
