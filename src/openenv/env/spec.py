@@ -122,6 +122,7 @@ class EnvSpec:
         shared: `make` gives one and the same instance, which outlives its sessions.
         reset_observation: the class of what a reset gives, where calls of tools give another.
         description: what the class's docstring says of it.
+        made: the environment's class; `None` where a factory does not say it, nor could be tried.
     """
 
     name: str
@@ -133,6 +134,7 @@ class EnvSpec:
     shared: bool = False
     reset_observation: type[Observation] | None = None
     description: str | None = None
+    made: type[AnyEnvironment] | None = None
 
     @functools.cached_property
     def parse_action(self) -> Callable[[dict[str, Any]], Any]:
@@ -192,6 +194,7 @@ class EnvSpec:
             shared=shared,
             reset_observation=first,
             description=description_of(made),
+            made=made,
         )
 
 

@@ -100,8 +100,7 @@ class Card:
 
     async def _whole(self) -> EnvironmentMetadata:
         told = await _read(self._spec, self._hosts, self.name)
-        made = type(self._spec.make()) if self._spec.shared else class_made_by(self._spec.make)
-        return await asyncio.to_thread(with_readme, told, made, self._env_name)
+        return await asyncio.to_thread(with_readme, told, self._spec.made, self._env_name)
 
 
 async def _read(spec: EnvSpec, hosts: Hosts, name: str) -> EnvironmentMetadata:

@@ -13,7 +13,7 @@ from typing import Any
 from openenv import settings
 from openenv.env.environment import Environment
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
-from openenv.env.spec import EnvironmentSource, class_made_by
+from openenv.env.spec import EnvironmentSource, EnvSpec, class_made_by
 
 NAME = "README.md"
 LARGEST_BYTES = 256 * 1024
@@ -36,6 +36,12 @@ def load_environment_metadata(
     made = class_made_by(env)
     name = env_name or str(getattr(made or env, "__name__", type(env).__name__))
     return with_readme(default_metadata(made, name), made, env_name)
+
+
+def metadata_of(spec: EnvSpec, env_name: str | None = None) -> EnvironmentMetadata:
+    """The same of what is served; its name for people is the environment's own by default."""
+    own = spec.make() if spec.shared else spec.make
+    return load_environment_metadata(own, env_name or spec.name)
 
 
 def with_readme(

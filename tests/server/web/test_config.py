@@ -98,6 +98,14 @@ def test_it_names_what_a_program_imports() -> None:
         }
 
 
+def test_a_factory_need_not_say_what_it_makes() -> None:
+    def black_jack() -> Any:
+        return BlackJackEnvironment()
+
+    with serving(black_jack, web=True) as served, serving(BlackJackEnvironment, web=True) as known:
+        assert config(served) == config(known)
+
+
 def test_a_chat_is_told_by_its_classes() -> None:
     with serving(TextArenaEnvironment, web=True) as served:
         assert config(served)["chat"] is True

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from openenv.env.spec import EnvSpec, class_made_by
+from openenv.env.spec import EnvSpec
 from openenv.server.info import json_schema
 
 
@@ -13,8 +11,7 @@ def is_chat(spec: EnvSpec) -> bool:
 
     Or the environment makes an action of any message itself, by `message_to_action`.
     """
-    made: Any = type(spec.make()) if spec.shared else class_made_by(spec.make)
     said = json_schema(spec.action).get("required")
     told = json_schema(spec.reset_observation or spec.observation).get("properties", {})
     listed = said == ["message"] and told.get("messages", {}).get("type") == "array"
-    return listed or hasattr(made, "message_to_action")
+    return listed or hasattr(spec.made, "message_to_action")

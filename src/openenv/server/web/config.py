@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from openenv._version import __version__
-from openenv.env.spec import EnvSpec, class_made_by
 from openenv.server.web.chat import is_chat
 from openenv.server.web.names import import_names
 from openenv.server.web.options import Served, WebOptions
@@ -35,7 +34,6 @@ class Configuration:
 
     def _read(self) -> dict[str, Any]:
         spec, authority = self._served.spec, self._served.authority
-        made = _made(spec)
         return {
             "version": __version__,
             "mode": authority.mode.value,
@@ -43,16 +41,11 @@ class Configuration:
             "needs_token": authority.needs_token,
             "target": None,
             "custom": _custom(self._options),
-            "reset": reset_schema(made),
-            "python": import_names(spec, made),
+            "reset": reset_schema(spec.made),
+            "python": import_names(spec),
             "tools": spec.traits.has_tools,
             "chat": is_chat(spec),
         }
-
-
-def _made(spec: EnvSpec) -> type[Any] | None:
-    """The environment's class, without building one."""
-    return type(spec.make()) if spec.shared else class_made_by(spec.make)
 
 
 def _custom(options: WebOptions) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from openenv.protocol.wire import ServerMode
 from openenv.runtime.host import Host, session_factory
 from openenv.runtime.sessions import Sessions
 from openenv.server.calls import Calls, told
-from openenv.server.readme import load_environment_metadata
+from openenv.server.readme import metadata_of
 from openenv.server.web.in_hand import InHand, LentHost
 from openenv.server.web.seated import seated_episode
 from openenv.server.web.shared_episode import MAX_ACTION_LOGS, EpisodeState, SharedEpisode
@@ -64,8 +64,7 @@ class WebInterfaceManager:
         spec = env if isinstance(env, EnvSpec) else EnvSpec.of(env, action_cls, observation_cls)
         self.action_cls = spec.action
         self.observation_cls = spec.observation
-        own = spec.make() if spec.shared else spec.make
-        self.metadata = metadata or load_environment_metadata(own, spec.name)
+        self.metadata = metadata or metadata_of(spec)
         self._home: asyncio.AbstractEventLoop | None = None
         self._in_hand: InHand | None = None
         if sessions is None or not _lives_apart(sessions):

@@ -12,18 +12,17 @@ from openenv.env.spec import EnvSpec
 _CLIENT = ("openenv.client.env_client", "EnvClient")
 
 
-def import_names(spec: EnvSpec, made: type[Any] | None) -> dict[str, str | None] | None:
+def import_names(spec: EnvSpec) -> dict[str, str | None] | None:
     """The package of an environment, and the names in it of its client and its action.
 
     Args:
         spec: the environment.
-        made: its class; `None` where that is not known.
 
     Returns:
         `module`, `client` and `action`, the last `None` if the package has no name for it; `None`
         if there is no package with one client: any environment has a `GenericEnvClient`.
     """
-    package = _package(made) or _package(spec.action)
+    package = _package(spec.made) or _package(spec.action)
     if package is None:
         return None
     public = dict(_public(package))

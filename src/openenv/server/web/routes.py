@@ -20,7 +20,7 @@ from openenv.server.authority import may_control
 from openenv.server.calls import parsed, refuse_episode
 from openenv.server.guard import refuse_control
 from openenv.server.http import require_control
-from openenv.server.readme import load_environment_metadata
+from openenv.server.readme import metadata_of
 from openenv.server.web.options import Served, WebOptions
 from openenv.server.web.seated import seated_episode
 from openenv.server.web.shared_episode import SharedEpisode
@@ -59,15 +59,13 @@ def _managed(app: FastAPI, served: Served, options: WebOptions) -> WebInterfaceM
     from openenv.server.web.custom_page import add_custom_page
     from openenv.server.web.manager import WebInterfaceManager
 
-    spec = served.spec
-    own = spec.make() if spec.shared else spec.make
     manager = WebInterfaceManager(
-        spec,
-        metadata=load_environment_metadata(own, served.env_name or spec.name),
+        served.spec,
+        metadata=metadata_of(served.spec, served.env_name),
         sessions=served.sessions,
         calls=served.calls,
     )
-    add_custom_page(app, manager, spec, options)
+    add_custom_page(app, manager, served.spec, options)
     inner = app.router.lifespan_context
 
     @asynccontextmanager
