@@ -9,18 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from tests.web.chromium import CHROMIUM, FLAGS
+from tests.web.visitor import Visitor
 
 REQUIRED = os.environ.get("OPENENV_REQUIRE_BROWSER") == "1"
-
-if not REQUIRED:
-    pytest.importorskip("playwright", reason="NOT TESTED: the page, as playwright isn't installed")
-
-from playwright.sync_api import Browser, sync_playwright  # noqa: E402
-
-from tests.web.visitor import Visitor  # noqa: E402
-
+"""Whether a machine without Chromium fails the tests instead of skipping them."""
 Visit = Callable[..., Visitor]
 TIME_S = 240
 """Of a test: a browser on a small machine is slow."""
