@@ -73,6 +73,7 @@ def test_observations(victim: Visitor, what: str) -> None:
     victim.observation.get_by_role("button", name="Raw").click()
     victim.entries.first.click()
     victim.entries.last.click()
+    victim.back_to_playing()
     victim.step()
     expect(victim.entries).to_have_count(3)
 

@@ -159,6 +159,7 @@ def test_a_copied_tab_leaves_the_episode_to_the_other(visit: Visit) -> None:
         visitor.step(Title="mine")
         copy = visitor.duplicate()
         copy.is_told("This tab is a copy of another")
+        expect(copy.status).to_have_text("not connected")
         copy.reset()
         copy.step(Title="copied")
         copy.sees(re.compile(r"drawn.*1"))

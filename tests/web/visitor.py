@@ -135,6 +135,10 @@ class Visitor:
         group = self.actions.get_by_role("group", name=label, exact=True).first
         group.get_by_role("combobox").first.select_option(label=kind)
 
+    def back_to_playing(self) -> None:
+        """Looks at no older entry any more."""
+        self.observation.get_by_role("button", name="Back to playing").click()
+
     def write_json(self, text: str) -> None:
         """Writes the action as JSON."""
         self.open_form()

@@ -108,6 +108,7 @@ export type Phase =
   | "busy" // a request is running
   | "reconnecting" // the socket was lost; the session lives
   | "lost" // the session is gone
+  | "copied" // another tab has the session, and this one none yet
   | "full" // no slot became free in time
   | "refused"; // no token, or another origin, or no such server
 
@@ -115,8 +116,6 @@ export type Phase =
 export interface Status {
   phase: Phase;
   message: string;
-  queue?: { position: number; waiting: number };
-  protocol?: "v2" | "v1";
 }
 
 /** A tool, as MCP lists it. */
@@ -131,7 +130,6 @@ export interface Schemas {
   action: Schema;
   observation: Schema;
   state: Schema;
-  reset_observation?: Schema;
 }
 
 /** `/metadata`. */
@@ -141,7 +139,6 @@ export interface Metadata {
   version?: string | null;
   author?: string | null;
   readme_content?: string | null;
-  documentation_url?: string | null;
 }
 
 /** `web/config.json`; servers that have none are given the defaults. */

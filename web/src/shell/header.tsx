@@ -5,19 +5,15 @@ import { theme, turnTheme } from "./theme";
 const NAMES: Record<Phase, string> = {
   idle: "not connected",
   connecting: "connecting…",
-  queued: "in the queue",
+  queued: "waiting…",
   open: "connected",
   busy: "running…",
   reconnecting: "reconnecting…",
   lost: "episode lost",
+  copied: "not connected",
   full: "server full",
   refused: "refused",
 };
-
-/** What a session's phase is called. */
-export function phaseName(status: Status): string {
-  return NAMES[status.phase];
-}
 
 interface Props {
   environment: Environment | null;
@@ -31,12 +27,13 @@ export function Header({ environment, status }: Props) {
     <header class="shell-header">
       <img src={icon()} alt="" width="28" height="28" />
       <div class="shell-title">
-        <h1>{environment?.metadata.name ?? "OpenEnv"}</h1>
+        <h1 title={environment?.metadata.name}>{environment?.metadata.name ?? "OpenEnv"}</h1>
         <p>{environment?.metadata.description ?? ""}</p>
       </div>
       {now && (
-        <p class={`shell-status shell-${now.phase}`} role="status" title={now.message}>
-          {phaseName(now)}
+        // Not read out: it changes twice at each step, and what stands in the way is told by a notice.
+        <p class={`shell-status shell-${now.phase}`} role="status" aria-live="off" title={now.message}>
+          {NAMES[now.phase]}
         </p>
       )}
       <button

@@ -4,7 +4,7 @@ import type { Status, WireError } from "../types";
 
 /** How long a step runs before anything is said of it. */
 const PATIENCE_S = 3;
-const TOLD = new Set<Status["phase"]>(["queued", "reconnecting", "lost", "full", "refused"]);
+const TOLD = new Set<Status["phase"]>(["queued", "reconnecting", "lost", "copied", "full", "refused"]);
 
 /** What stands in the way of the next step, if anything, and what can be done about it. */
 export function Notices({ desk }: { desk: Desk }) {

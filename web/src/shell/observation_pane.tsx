@@ -1,3 +1,4 @@
+import { nameOf } from "../history/format";
 import { earlier } from "../play/earlier";
 import type { Desk } from "../store";
 import type { Entry } from "../types";
@@ -22,7 +23,7 @@ export function ObservationPane({ desk, onKey }: Props) {
         <h2 id="observation-title">Observation</h2>
         {desk.selected.value && (
           <p class="shell-older">
-            at {entryName(desk.selected.value)}
+            {nameOf(desk.selected.value)}
             <button
               type="button"
               class="button"
@@ -66,9 +67,4 @@ function Empty() {
       <p>Reset begins one. It is yours alone: other visitors and trainers have their own.</p>
     </div>
   );
-}
-
-/** What an entry of the history is called. */
-export function entryName(entry: Entry): string {
-  return entry.kind === "reset" ? `reset ${entry.episode}` : `step ${entry.step}`;
 }

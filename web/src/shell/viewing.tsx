@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { nameOf } from "../history/format";
 import { HistoryPane } from "../history/pane";
 import type { Opened } from "../history/files";
 import { earlier } from "../play/earlier";
@@ -6,7 +7,6 @@ import type { Entry } from "../types";
 import { ObservationView } from "../view/observation";
 import { Header } from "./header";
 import { Failure } from "./notices";
-import { entryName } from "./observation_pane";
 
 interface Props extends Opened {
   onClose?: () => void;
@@ -38,7 +38,10 @@ export function Viewing({ log, environment, onClose }: Props) {
             environment={environment}
           />
           <section class="shell-pane shell-observation" aria-labelledby="observation-title">
-            <h2 id="observation-title">Observation{entry ? ` of ${entryName(entry)}` : ""}</h2>
+            <div class="shell-heading">
+              <h2 id="observation-title">Observation</h2>
+              {entry && <p class="shell-older">{nameOf(entry)}</p>}
+            </div>
             {entry?.error && <Failure error={entry.error} />}
             {entry?.result && <ObservationView result={entry.result} previous={earlier(log, entry)} />}
           </section>

@@ -16,16 +16,12 @@ import { runIn, Terminal } from "./terminal";
 import { Tree } from "./tree";
 
 /** What `ObservationView` shows, and how. */
-export interface ObservationViewProps {
+interface Props {
   result: Result;
   /** The result before it, against which changes are marked. */
   previous?: Result | null | undefined;
   /** The observation's schema. */
   schema?: Schema | undefined;
-  /** Whether the environment's own view is shown; it is. */
-  frame?: boolean;
-  /** What the environment's own view is called. */
-  title?: string;
   /** A key that was pressed inside the environment's own view. */
   onKey?: ((key: string) => void) | undefined;
 }
@@ -33,7 +29,7 @@ export interface ObservationViewProps {
 const TOLD_ELSEWHERE = new Set(["reward", "done", "metadata"]);
 
 /** What a reset or a step gave, each part of it as what it is. */
-export function ObservationView(props: ObservationViewProps) {
+export function ObservationView(props: Props) {
   const places = useMemo(() => new Places(), []);
   return (
     <PlacesContext.Provider value={places}>
@@ -44,16 +40,9 @@ export function ObservationView(props: ObservationViewProps) {
   );
 }
 
-function Parts({
-  result,
-  previous,
-  schema,
-  frame = true,
-  title = "the environment's view",
-  onKey,
-}: ObservationViewProps) {
+function Parts({ result, previous, schema, onKey }: Props) {
   const [raw, setRaw] = usePlace(":raw", 0);
-  const view = frame ? result.view : undefined;
+  const { view } = result;
   return (
     <>
       <div class="view-bar">
@@ -65,7 +54,9 @@ function Parts({
           <CopyButton text={() => rawText(result)} label="Copy" />
         </span>
       </div>
-      {typeof view?.html === "string" && <Frame html={view.html} title={title} onKey={onKey} />}
+      {typeof view?.html === "string" && (
+        <Frame html={view.html} title="the environment's view" onKey={onKey} />
+      )}
       {view?.error && <p class="view-note">The environment could not draw itself: {view.error}</p>}
       {raw === 1 ? (
         <Raw result={result} />

@@ -60,7 +60,7 @@ export class Session {
     this.#kept = options.keeping?.session ?? new KeptSession(baseAddress(options.page).href);
     const ticket = this.#kept.read();
     this.#talk = ticket && new V2(ticket);
-    if (ticket && this.#kept.copied) this.#lose(texts.COPY);
+    if (ticket && this.#kept.copied) this.#lose(texts.COPY, "copied");
     else if (ticket) this.#restOn();
     this.#listen();
   }
@@ -294,8 +294,7 @@ export class Session {
   }
 
   #queued(position: number, waiting: number): void {
-    const message = texts.queued(position, waiting);
-    this.status.value = { phase: "queued", message, queue: { position, waiting }, protocol: "v2" };
+    this.#say("queued", texts.queued(position, waiting));
   }
 
   /** Frees the slot of a visitor who does nothing. */
@@ -328,13 +327,13 @@ export class Session {
     return code === "SESSION_GONE" ? `The server ended your episode: ${message}` : message;
   }
 
-  /** The episode is gone; gives the failure that says so. */
-  #lose(why: string): WireFailure {
+  /** The episode is gone, or another's; gives the failure that says so. */
+  #lose(why: string, phase: Phase = "lost"): WireFailure {
     const failure = lost(why);
     this.#drop();
     this.#forget();
     this.#lost = why;
-    this.#say("lost", failure.message);
+    this.#say(phase, failure.message);
     return failure;
   }
 
@@ -364,8 +363,7 @@ export class Session {
   }
 
   #say(phase: Phase, message: string): void {
-    const protocol = this.#talk?.protocol;
-    this.status.value = { phase, message, ...(protocol && { protocol }) };
+    this.status.value = { phase, message };
   }
 
   #listen(): void {
