@@ -46,7 +46,7 @@ class OwnThreads:
         future.set_running_or_notify_cancel()
         context = copy_context()
         threading.Thread(
-            target=lambda: _work(future, lambda: context.run(call)),
+            target=lambda: fulfil(future, lambda: context.run(call)),
             name="openenv-tool",
             daemon=True,
         ).start()
@@ -61,7 +61,8 @@ class OwnThreads:
             raise
 
 
-def _work(future: Future[ResultT], call: Callable[[], ResultT]) -> None:
+def fulfil(future: Future[ResultT], call: Callable[[], ResultT]) -> None:
+    """Makes a call; what it gives or raises is for whoever waits for the future."""
     try:
         result = call()
     except BaseException as error:  # noqa: BLE001  # handed to whoever waits

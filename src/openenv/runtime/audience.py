@@ -41,13 +41,13 @@ class Spectator:
         self._events.append(event)
         self._bytes += event.size
         while len(self._events) > MAX_EVENTS or self._bytes > MAX_WAITING_BYTES:
-            alias = self._pop().standing.id
+            alias = self._pop().progress.id
             self._skipped[alias] = self._skipped.get(alias, 0) + 1
         self._ring()
 
     def next(self) -> Event | Json | None:
         """What is to be told next: an event, or how many were skipped before it."""
-        alias = self._events[0].standing.id if self._events else next(iter(self._skipped), None)
+        alias = self._events[0].progress.id if self._events else next(iter(self._skipped), None)
         if alias is None:
             return None
         skipped = self._skipped.pop(alias, 0)

@@ -31,7 +31,7 @@ _NOTHING = b"null"
 
 
 @dataclass(frozen=True)
-class Standing:
+class Progress:
     """How the episode of a session stands.
 
     Attributes:
@@ -52,7 +52,7 @@ class Event:
     """What happened.
 
     Attributes:
-        standing: the session, by the name that those know who look on, and how its episode stands.
+        progress: the session, by the name that those know who look on, and how its episode stands.
         kind: what it was.
         at: when, in seconds since 1970.
         action: what was asked, as JSON.
@@ -62,7 +62,7 @@ class Event:
         latency_ms: from the request to its reply.
     """
 
-    standing: Standing
+    progress: Progress
     kind: Kind
     at: float
     action: bytes = _NOTHING
@@ -82,7 +82,7 @@ class Event:
         is_error = self.kind == "error"
         fields: Json = {
             "type": "event",
-            **vars(self.standing),
+            **vars(self.progress),
             "kind": self.kind,
             "at": datetime.fromtimestamp(self.at, timezone.utc).isoformat(),
             "action": msgspec.Raw(self.action),

@@ -17,7 +17,7 @@ from openenv.runtime.event import (
     Event,
     Kind,
     Outcome,
-    Standing,
+    Progress,
     action_of,
     bounded,
     outcome_of,
@@ -69,7 +69,7 @@ class Tap:
     def ended(self) -> None:
         """The session has ended."""
         self._hall.lose(self)
-        self._hall.tell(self.alias, lambda: Event(self._standing(), "closed", time.time()))
+        self._hall.tell(self.alias, lambda: Event(self._progress(), "closed", time.time()))
 
     def newest(self) -> Event | None:
         """The last reset or step, if there was one."""
@@ -96,7 +96,7 @@ class Tap:
         """
         busy = self.session.is_busy
         return {
-            **vars(self._standing()),
+            **vars(self._progress()),
             "done": self._done,
             "busy": busy,
             "held": held,
@@ -104,8 +104,8 @@ class Tap:
             "since_s": round(max(0.0, now - self.since), 3),
         }
 
-    def _standing(self) -> Standing:
-        return Standing(self.alias, self._episode_id, self._step_count, self._total_reward)
+    def _progress(self) -> Progress:
+        return Progress(self.alias, self._episode_id, self._step_count, self._total_reward)
 
     def _answered(self, request: Request, deliver: Deliver, began: float, reply: Reply) -> None:
         span = began, time.perf_counter()
@@ -158,7 +158,7 @@ class Tap:
         told, reward, done = outcome
         began, ended = span
         return Event(
-            self._standing(),
+            self._progress(),
             kind,
             time.time() - (time.perf_counter() - ended),
             action_of(request),

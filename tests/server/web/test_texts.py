@@ -21,18 +21,9 @@ from openenv.core.env_server.web_interface import (
 )
 from openenv.server.readme import LARGEST_BYTES
 from openenv.server.web.action_fields import action_fields
+from tests.server.test_card_of_package import WORLD
 from tests.serving import serving
 
-WORLD = """
-from openenv import Action, Environment, Observation
-
-class World(Environment[Action, Observation]):
-    def reset(self, **options) -> Observation:
-        return Observation()
-
-    def step(self, action: Action) -> Observation:
-        return Observation()
-"""
 FRONT_MATTER = "---\ntitle: World\nsdk: docker\ntags:\n  - openenv\n---\n\n"
 PACKAGE = "readable_env"
 

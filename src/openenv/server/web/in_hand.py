@@ -10,6 +10,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from openenv.env.own_threads import fulfil
 from openenv.env.spec import AnyEnvironment
 from openenv.protocol.messages import Reply, Request
 from openenv.runtime.host import Host, SessionFactory
@@ -73,14 +74,8 @@ class OneThread(Executor):
 
 
 def _do(future: Future[ResultT], call: Callable[[], ResultT]) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        result = call()
-    except BaseException as error:  # noqa: BLE001  # handed to whoever waits
-        future.set_exception(error)
-    else:
-        future.set_result(result)
+    if future.set_running_or_notify_cancel():
+        fulfil(future, call)
 
 
 class InHand:
