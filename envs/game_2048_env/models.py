@@ -50,7 +50,7 @@ class Game2048Action(Action):
     2 (down), 3 (left). Whatever was given, it reads as the word.
 
     Attributes:
-        move: where all tiles slide.
+        move: where all tiles slide: `up`, `right`, `down` or `left`.
         strategy: Python code, `def strategy(board): ...`, which is asked for each move.
     """
 
