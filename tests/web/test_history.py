@@ -44,10 +44,13 @@ def visitor(visit: Visit, address: str) -> Visitor:
 def test_entries_are_inspected_by_keyboard_and_by_pointer(visitor: Visitor) -> None:
     box = visitor.history.get_by_role("listbox")
     box.focus()
-    for key in ("Home", "ArrowDown", "Enter"):
+    for key in ("Home", "ArrowDown"):
         box.press(key)
     expect(_selected(visitor)).to_contain_text('"one"')
+    visitor.sees("one")
     expect(visitor.observation).not_to_contain_text("three")
+    box.press("End")
+    visitor.sees("three")
     visitor.entries.last.click()
     expect(_selected(visitor)).to_contain_text('"three"')
     visitor.sees("three")
@@ -67,7 +70,7 @@ def test_the_filter_shows_what_is_asked_for(visitor: Visitor) -> None:
 
 def test_an_entry_is_sent_again(visitor: Visitor) -> None:
     visitor.entries.nth(1).click()
-    visitor.history.get_by_role("button", name="Send again").click()
+    visitor.history.get_by_role("button", name="Repeat step 1").click()
     expect(visitor.entries).to_have_count(5)
     expect(visitor.entries.last).to_contain_text('"one"')
 
@@ -84,10 +87,47 @@ def test_an_episode_is_copied(visitor: Visitor) -> None:
 
 def test_the_history_is_forgotten_when_that_is_meant(visitor: Visitor) -> None:
     visitor.history.get_by_role("button", name="Clear").click()
-    expect(visitor.entries).to_have_count(4)
-    visitor.history.get_by_role("button", name="Forget 4 entries?").click()
+    visitor.is_told("Clear 4 entries? The episode goes on.")
+    visitor.page.keyboard.press("Enter")
+    visitor.is_told("4 entries")
+    visitor.history.get_by_role("button", name="Clear").click()
+    visitor.history.get_by_role("button", name="Clear").click()
     expect(visitor.entries).to_have_count(0)
-    visitor.is_told("Nothing has been done yet.")
+    visitor.is_told("Nothing yet. Reset begins an episode.")
+
+
+def test_a_chosen_entry_stays_in_sight_while_others_come(visit: Visit, address: str) -> None:
+    visitor = visit(address, viewport={"width": 1280, "height": 800})
+    visitor.reset()
+    for number in range(30):
+        visitor.step(text=f"note {number}")
+    visitor.history.get_by_role("listbox").press("Home")
+    expect(_selected(visitor)).to_be_in_viewport()
+    expect(_selected(visitor)).to_contain_text("reset")
+    visitor.page.get_by_role("button", name="Back to playing").click()
+    expect(visitor.entries.last).to_contain_text("note 29")
+    expect(_selected(visitor)).to_have_count(0)
+    visitor.step(text="one more")
+    expect(visitor.entries.last).to_contain_text("one more")
+
+
+@pytest.mark.parametrize("width", [400, 1000, 1400])
+def test_every_column_is_read_beside_an_older_observation(
+    visit: Visit, address: str, width: int
+) -> None:
+    visitor = visit(address, viewport={"width": width, "height": 800})
+    visitor.reset()
+    visitor.step(text="one")
+    visitor.is_told("The line is drawn from the second step on.")
+    visitor.step(text="two")
+    visitor.entries.nth(1).click()
+    for column in ("reward", "total", "latency"):
+        cell = _selected(visitor).locator(f".history-{column}")
+        expect(cell).to_be_visible()
+        assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+    buttons = visitor.history.locator(".history-buttons > *")
+    rows = {each.evaluate("button => button.getBoundingClientRect().top") for each in buttons.all()}
+    assert len(rows) == 1
 
 
 def test_what_was_saved_as_lines_can_be_read_and_opened(visitor: Visitor, tmp_path: Path) -> None:
@@ -148,10 +188,10 @@ def test_ten_thousand_entries_draw_the_rows_that_are_seen(
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{}", "line 1: its format is missing"),
+        ("{}", "this is not a history exported by this page"),
         (json.dumps(HEADER) + '\n{"kind": "jump"}', 'line 2: its kind is "jump"'),
-        ("<html>", "it has no header"),
-        ("\0", "line 1: it is no JSON"),
+        ("<html>", "this is not a history exported by this page"),
+        ("\0", "this is not a history exported by this page"),
     ],
     ids=["no_header", "no_entry", "no_history", "no_text"],
 )

@@ -6,6 +6,8 @@ import { counted, figure } from "./format";
 import { pointsOf, summaryOf } from "./points";
 
 const HEIGHT = 132;
+/** Steps from which on there is a course to see. */
+const FEWEST = 2;
 
 interface Props {
   entries: readonly Entry[];
@@ -18,9 +20,11 @@ export function RewardChart({ entries, onSelect }: Props) {
   const plot = useRef<uPlot | null>(null);
   const latest = useRef({ entries, onSelect });
   latest.current = { entries, onSelect };
-  const isSeen = useSeen(box);
+  const summary = summaryOf(entries);
+  const isTold = summary.steps >= FEWEST;
+  const isDrawn = useSeen(box) && isTold;
   useEffect(() => {
-    if (!isSeen || !box.current) return;
+    if (!isDrawn || !box.current) return;
     const element = box.current;
     const chart = new uPlot(optionsFor(element), [[], []], element);
     chart.over.addEventListener("click", (event) =>
@@ -33,21 +37,22 @@ export function RewardChart({ entries, onSelect }: Props) {
       chart.destroy();
       plot.current = null;
     };
-  }, [isSeen]);
+  }, [isDrawn]);
   useEffect(() => {
     const { x, y } = pointsOf(entries);
-    if (isSeen) plot.current?.setData([x, y]);
-  }, [entries, isSeen]);
+    if (isDrawn) plot.current?.setData([x, y]);
+  }, [entries, isDrawn]);
   return (
     <figure class="history-chart">
-      <figcaption>{told(entries)}</figcaption>
-      <div ref={box} class="history-plot" aria-hidden="true" />
+      <figcaption>{told(summary)}</figcaption>
+      <div ref={box} class="history-plot" aria-hidden="true">
+        {!isTold && <p class="history-sparse">The line is drawn from the second step on.</p>}
+      </div>
     </figure>
   );
 }
 
-function told(entries: readonly Entry[]): string {
-  const { episodes, steps, errors, total } = summaryOf(entries);
+function told({ episodes, steps, errors, total }: ReturnType<typeof summaryOf>): string {
   const failures = errors > 0 ? `, ${counted(errors, "error")}` : "";
   const played = `${counted(steps, "step")} in ${counted(episodes, "episode")}${failures}`;
   return `Cumulative reward: ${played}; now ${figure(total)}`;

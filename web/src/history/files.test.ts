@@ -57,20 +57,24 @@ describe("a file of lines", () => {
   });
 
   it.each([
-    ["", /line 1: it has no header/],
-    ["{", /line 1: it is no JSON/],
-    ['{"format":"x"}', /line 1: its format is "x", not "openenv-history"/],
-    ['{"format":"openenv-history","version":2}', /line 1: its version is 2; this page reads 1/],
+    ["", /^a.jsonl can't be opened: this is not a history exported by this page$/],
+    ["{", /opened: this is not a history/],
+    ["[]", /opened: this is not a history/],
+    ['{"format":"x"}', /opened: this is not a history/],
+    ['{"format":"openenv-history","version":2}', /opened: its format has version 2; this page reads 1/],
+    [`${header}\n{"kind":`, /opened: line 2 is cut off, or was changed/],
     [`${header}\n\n{"kind":"jump"}`, /line 3: its kind is "jump"/],
     [`${header}\n[]`, /line 2: the line is \[\], not an object/],
     [`${header}\n{"kind":"step","index":-1}`, /line 2: index is -1, not a count/],
-    ["<html>\n</html>\n", /line 3: it has no header/],
+    ["<html>\n</html>\n", /opened: this is not a history/],
   ])("says what is wrong with %j", async (content, reason) => {
     await expect(openFile(file(content))).rejects.toThrow(reason);
   });
 
   it("says that bytes are no text, and that entries must ascend", async () => {
-    await expect(openFile(file(new Uint8Array([0xff, 0xfe])))).rejects.toThrow(/no UTF-8/);
+    await expect(openFile(file(new Uint8Array([0xff, 0xfe])))).rejects.toThrow(
+      /opened: it is not a text file/,
+    );
     const [line = ""] = (await asLines(played(), typed).text()).split("\n").slice(1);
     await expect(openFile(file([header, line, line].join("\n")))).rejects.toThrow(
       /line 3: entry 0 comes after/,

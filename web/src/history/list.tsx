@@ -1,8 +1,9 @@
 import type { ComponentChildren, RefObject } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Entry } from "../types";
 import { Row } from "./row";
-import { type Span, drawn, isAtEnd, moved, topFor } from "./span";
+import { useScrolling } from "./scrolling";
+import { drawn, moved } from "./span";
 
 const ROW = 32;
 const TOUCHED_ROW = 44;
@@ -20,15 +21,12 @@ interface Props {
 export function EntryList({ entries, gone, selected, onSelect }: Props) {
   const id = useId();
   const row = useRowHeight();
-  const { box, span, look, show, isFollowing } = useScrolling(entries, gone, row);
-  const { place, activate } = useActive(entries, selected, show);
+  const { chosen, choose } = useChosen(selected, onSelect);
+  const place = entries.findIndex((entry) => entry.index === chosen);
+  const { box, span, look, show, isFollowing } = useScrolling({ entries, gone, row, place });
   const { from, to } = drawn(span, row, entries.length);
-  const choose = (entry: Entry) => {
-    activate(entry);
-    onSelect(entry);
-  };
   const page = Math.max(1, Math.floor(span.height / row) - 1);
-  const onKeyDown = (event: KeyboardEvent) => press(event, { entries, place, page }, activate, choose);
+  const onKeyDown = (event: KeyboardEvent) => press(event, { entries, place, page }, choose);
   const at = place >= from && place < to ? `${id}-${entries[place]?.index}` : undefined;
   return (
     <div class="history-list">
@@ -42,7 +40,7 @@ export function EntryList({ entries, gone, selected, onSelect }: Props) {
             height={row}
             place={{ at: from + nth, of: entries.length }}
             begins={entries[from + nth - 1]?.episode !== entry.episode}
-            look={{ isSelected: entry.index === selected?.index, isActive: from + nth === place }}
+            isChosen={from + nth === place}
             onChoose={choose}
           />
         ))}
@@ -52,21 +50,18 @@ export function EntryList({ entries, gone, selected, onSelect }: Props) {
   );
 }
 
-/** Where the keys lead: to another entry, or to what is seen of this one. */
+/** Chooses the entry that a key leads to. */
 function press(
   event: KeyboardEvent,
   { entries, place, page }: { entries: readonly Entry[]; place: number; page: number },
-  activate: (entry: Entry) => void,
   choose: (entry: Entry) => void,
 ): void {
   const current = place < 0 ? entries.length - 1 : place;
   const next = moved(event.key, current, page, entries.length);
-  const chooses = event.key === "Enter" || event.key === " ";
   const entry = entries[next ?? current];
-  if (!entry || (next === undefined && !chooses)) return;
+  if (!entry || (next === undefined && event.key !== "Enter" && event.key !== " ")) return;
   event.preventDefault();
-  if (chooses) choose(entry);
-  else activate(entry);
+  choose(entry);
 }
 
 interface BoxProps {
@@ -109,7 +104,6 @@ function Columns() {
       <span>action</span>
       <span class="history-reward">reward</span>
       <span class="history-total">total</span>
-      <span />
       <span class="history-latency">time</span>
     </div>
   );
@@ -123,56 +117,26 @@ function NewestButton({ onClick }: { onClick: () => void }) {
   );
 }
 
-/** The row that the keys are at: the one they led to, or what was selected since, here or elsewhere. */
-function useActive(entries: readonly Entry[], selected: Entry | null, show: (place: number) => void) {
-  const [active, setActive] = useState<number | null>(null);
-  const placeOf = (index: number | undefined) => entries.findIndex((entry) => entry.index === index);
-  const activate = (entry: Entry) => {
-    setActive(entry.index);
-    const place = placeOf(entry.index);
-    if (place >= 0) show(place);
-  };
-  useEffect(() => {
-    if (selected) activate(selected);
-  }, [selected?.index]);
-  return { place: placeOf(active ?? undefined), activate };
-}
-
-/** Keeps the newest entry in sight while the end is, and else what is seen where it is. */
-function useScrolling(entries: readonly Entry[], gone: number, row: number) {
-  const box = useRef<HTMLDivElement>(null);
-  const [span, setSpan] = useState<Span>({ top: 0, height: 0 });
-  const [isFollowing, setFollowing] = useState(true);
-  const look = () => {
-    const seen = spanOf(box.current);
-    setSpan(seen);
-    setFollowing(isAtEnd(seen, row, entries.length));
-  };
-  const show = (place: number) => {
-    box.current?.scrollTo({ top: topFor(place, spanOf(box.current), row) });
-    look();
-  };
-  useLayoutEffect(() => {
-    if (!box.current) return;
-    if (isFollowing) box.current.scrollTop = box.current.scrollHeight;
-    else if (gone > 0) box.current.scrollTop -= gone * row;
-    setSpan(spanOf(box.current));
-  }, [entries, row]);
-  const latest = useRef({ isFollowing });
-  latest.current = { isFollowing };
-  useEffect(() => {
-    const observer = new ResizeObserver(() => {
-      if (box.current && latest.current.isFollowing) box.current.scrollTop = box.current.scrollHeight;
-      setSpan(spanOf(box.current));
+/**
+ * The chosen entry's index: here at once, and shown by the page in the next frame, as a key that is held down chooses
+ * faster than entries can be shown.
+ */
+function useChosen(selected: Entry | null, onSelect: (entry: Entry) => void) {
+  const [chosen, setChosen] = useState(selected?.index ?? null);
+  const frame = useRef(0);
+  const choose = (entry: Entry) => {
+    setChosen(entry.index);
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => {
+      frame.current = 0;
+      onSelect(entry);
     });
-    if (box.current) observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
-  return { box, span, look, show, isFollowing };
-}
-
-function spanOf(box: HTMLDivElement | null): Span {
-  return { top: box?.scrollTop ?? 0, height: box?.clientHeight ?? 0 };
+  };
+  useEffect(() => {
+    if (frame.current === 0) setChosen(selected?.index ?? null);
+  }, [selected?.index]);
+  useEffect(() => () => cancelAnimationFrame(frame.current), []);
+  return { chosen, choose };
 }
 
 function useRowHeight(): number {

@@ -2,7 +2,7 @@ import { useId, useState } from "preact/hooks";
 import type { Entry, Environment } from "../types";
 import { CopyButton } from "../view/copy";
 import { asLines, asPage, download, fileName } from "./files";
-import { counted, nameOf } from "./format";
+import { nameOf } from "./format";
 import type { Log } from "./log";
 import { Menu } from "./menu";
 import { asCurl, asJson, asPython } from "./snippets";
@@ -100,19 +100,5 @@ function OpenButton({ onFile }: { onFile: (file: File) => void }) {
         onChange={(event) => open(event.currentTarget)}
       />
     </label>
-  );
-}
-
-/** Asks before the history is forgotten. */
-export function ClearButton({ count, onClear }: { count: number; onClear: () => void }) {
-  const [isAsking, setAsking] = useState(false);
-  const clear = () => {
-    if (isAsking) onClear();
-    setAsking(!isAsking);
-  };
-  return (
-    <button type="button" class="button" onClick={clear} onBlur={() => setAsking(false)}>
-      {isAsking ? `Forget ${counted(count, "entry", "entries")}?` : "Clear"}
-    </button>
   );
 }

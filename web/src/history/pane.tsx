@@ -6,7 +6,8 @@ import { FilterBar } from "./filter_bar";
 import { counted, nameOf } from "./format";
 import { EntryList } from "./list";
 import type { Log } from "./log";
-import { ClearButton, CopyMenu, FileMenu } from "./menus";
+import { ClearQuestion } from "./clearing";
+import { CopyMenu, FileMenu } from "./menus";
 import { EVERYTHING, type Filter, Shown } from "./shown";
 
 interface Props {
@@ -39,7 +40,7 @@ export function HistoryPane(props: Props) {
         </p>
       )}
       {log.length === 0 ? (
-        <p class="history-empty">Nothing has been done yet. Each reset and step will be listed here.</p>
+        <p class="history-empty">Nothing yet.{props.onReplay && " Reset begins an episode."}</p>
       ) : (
         <>
           <RewardChart entries={entries} onSelect={onSelect} />
@@ -62,25 +63,55 @@ interface BarProps extends Props {
 }
 
 /** The history's name, and what can be done with it. */
-function Bar({ id, log, environment, selected, shown, title = "History", ...can }: BarProps) {
-  const { onReplay, onClear, onOpen, onSaid } = can;
-  const meant = selected ?? log.last;
+function Bar(props: BarProps) {
+  const { id, log, title = "History", onClear } = props;
+  const [isAsking, setAsking] = useState(false);
   return (
     <div class="history-bar">
       <h2 id={id}>{title}</h2>
-      <p class="history-count">{countOf(log)}</p>
+      {isAsking && onClear && log.length > 0 ? (
+        <ClearQuestion count={log.length} onClear={onClear} onDone={() => setAsking(false)} />
+      ) : (
+        <>
+          <p class="history-count">{countOf(log)}</p>
+          <Buttons {...props} onAsk={() => setAsking(true)} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Buttons({ log, environment, selected, shown, onAsk, ...can }: BarProps & { onAsk: () => void }) {
+  const { onReplay, onClear, onOpen, onSaid } = can;
+  const meant = selected ?? log.last;
+  return (
+    <div class="history-buttons">
       {meant && onReplay && (
-        <button type="button" class="button" title={nameOf(meant)} onClick={() => onReplay(meant)}>
-          Send {selected ? "" : "the newest "}again
+        <button
+          type="button"
+          class="button history-again"
+          title={`Sends it again: ${nameOf(meant)}`}
+          onClick={() => onReplay(meant)}
+        >
+          {againOf(meant)}
         </button>
       )}
       {meant && <CopyMenu log={log} environment={environment} shown={shown} entry={meant} />}
       {(log.length > 0 || onOpen) && (
         <FileMenu log={log} environment={environment} onSaid={onSaid} onOpen={onOpen} />
       )}
-      {onClear && log.length > 0 && <ClearButton count={log.length} onClear={onClear} />}
+      {onClear && log.length > 0 && (
+        <button type="button" class="button" onClick={onAsk}>
+          Clear
+        </button>
+      )}
     </div>
   );
+}
+
+function againOf({ error, kind, step }: Entry): string {
+  if (error) return "Try it again";
+  return kind === "reset" ? "Repeat reset" : `Repeat step ${step}`;
 }
 
 function useShown(log: Log, filter: Filter): { entries: readonly Entry[]; gone: number } {

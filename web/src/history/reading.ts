@@ -1,7 +1,7 @@
 /** Reading a file that was exported: line by line, so that a large one neither freezes the page nor fills it. */
 import type { Entry, Environment, Json } from "../types";
 import { Log } from "./log";
-import { RecordError, entryIn, environmentIn } from "./record";
+import { RecordError, STRANGE, entryIn, environmentIn } from "./record";
 
 export const DATA_TAG = '<script type="application/json" id="openenv-episode">';
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -12,7 +12,7 @@ export interface Opened {
   environment: Environment;
 }
 
-/** Reads a history that was exported, as JSONL or as HTML; the error says which line is wrong, and why. */
+/** Reads a history that was exported, as JSONL or as HTML; the error says what is wrong, and in which line. */
 export async function openFile(file: File): Promise<Opened> {
   if (file.size > MOST_BYTES) {
     const size = (file.size / 1024 / 1024).toFixed(1);
@@ -28,9 +28,7 @@ export async function openFile(file: File): Promise<Opened> {
     }
     return opened.end();
   } catch (error) {
-    throw new RecordError(
-      `${file.name} is no history that can be opened: line ${number}: ${reasonOf(error)}`,
-    );
+    throw new RecordError(`${file.name} can't be opened: ${faultOf(error, number, opened.isBegun)}`);
   }
 }
 
@@ -51,6 +49,11 @@ class Opening {
   #form: "unknown" | "lines" | "page" | "list" = "unknown";
   #environment: Environment | null = null;
   readonly #log = new Log();
+
+  /** Whether the header was read. */
+  get isBegun(): boolean {
+    return this.#environment !== null;
+  }
 
   take(line: string): void {
     const text = line.trim();
@@ -73,7 +76,7 @@ class Opening {
   }
 
   end(): Opened {
-    if (this.#environment === null) throw new RecordError("it has no header, and no entries");
+    if (this.#environment === null) throw new RecordError(STRANGE);
     return { log: this.#log, environment: this.#environment };
   }
 }
@@ -105,9 +108,10 @@ async function* linesOf(file: Blob): AsyncGenerator<string> {
   }
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof RecordError) return error.message;
-  if (error instanceof SyntaxError) return `it is no JSON (${error.message})`;
-  if (error instanceof TypeError) return "it is no UTF-8 text";
-  throw error;
+/** What is wrong with a file, and in which of a history's lines, from 1. */
+function faultOf(error: unknown, line: number, isBegun: boolean): string {
+  if (error instanceof TypeError) return "it is not a text file";
+  if (error instanceof SyntaxError) return isBegun ? `line ${line} is cut off, or was changed` : STRANGE;
+  if (!(error instanceof RecordError)) throw error;
+  return isBegun ? `line ${line}: ${error.message}` : error.message;
 }

@@ -14,6 +14,9 @@ import type {
 export const FORMAT = "openenv-history";
 export const VERSION = 1;
 
+/** What is wrong with a file that is something else. */
+export const STRANGE = "this is not a history exported by this page";
+
 /** What is wrong with a line, for people. */
 export class RecordError extends Error {}
 
@@ -63,10 +66,10 @@ function resultLine({ observation, reward, done, truncated, metadata, view }: Re
 
 /** The environment that a header names. */
 export function environmentIn(header: Json): Environment {
-  const { format, version, environment } = object(header, "the header");
-  if (format !== FORMAT) throw new RecordError(`its format is ${shown(format)}, not "${FORMAT}"`);
+  const { format, version, environment } = isObject(header) ? header : {};
+  if (format !== FORMAT) throw new RecordError(STRANGE);
   if (version !== VERSION)
-    throw new RecordError(`its version is ${shown(version)}; this page reads ${VERSION}`);
+    throw new RecordError(`its format has version ${shown(version)}; this page reads ${VERSION}`);
   const { address, metadata, schemas, config } = object(environment, "environment");
   const { action, observation, state } = object(schemas, "environment.schemas");
   const schema = { action: object(action, "action"), observation: object(observation, "observation") };
@@ -164,8 +167,12 @@ function pythonIn(value: Json | undefined): Environment["config"]["python"] {
 }
 
 function object(value: Json | undefined, what: string): JsonObject {
-  if (value && typeof value === "object" && !Array.isArray(value)) return value;
+  if (isObject(value)) return value;
   throw new RecordError(`${what} is ${shown(value)}, not an object`);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function list(value: Json | undefined, what: string): Json[] {

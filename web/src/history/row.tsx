@@ -9,21 +9,20 @@ interface Props {
   place: { at: number; of: number };
   /** Whether it is its episode's first row. */
   begins: boolean;
-  look: { isSelected: boolean; isActive: boolean };
+  isChosen: boolean;
   onChoose: (entry: Entry) => void;
 }
 
 /** One entry in one line. */
-export function Row({ id, entry, height, place, begins, look, onChoose }: Props) {
+export function Row({ id, entry, height, place, begins, isChosen, onChoose }: Props) {
   const { result, error, kind } = entry;
-  const classes = ["history-row", begins && "history-begins", look.isActive && "history-active"];
   return (
     <div
       id={id}
       role="option"
-      class={classes.filter(Boolean).join(" ")}
+      class={begins ? "history-row history-begins" : "history-row"}
       style={{ height: `${height}px` }}
-      aria-selected={look.isSelected}
+      aria-selected={isChosen}
       aria-setsize={place.of}
       aria-posinset={place.at + 1}
       onClick={() => onChoose(entry)}
@@ -33,8 +32,12 @@ export function Row({ id, entry, height, place, begins, look, onChoose }: Props)
         {error ? "–" : kind === "reset" ? `#${entry.episode}` : entry.step}
       </span>
       <span class="history-action">
-        {deed(entry)}
-        {error && <span class="history-why"> {error.message}</span>}
+        <span class="history-deed">
+          {deed(entry)}
+          {error && <span class="history-why"> {error.message}</span>}
+        </span>
+        {error && <span class="history-badge history-bad">error</span>}
+        {result?.done && <span class="history-badge history-done">done</span>}
       </span>
       <span class="history-reward">
         {!error && <Unseen>reward </Unseen>}
@@ -43,10 +46,6 @@ export function Row({ id, entry, height, place, begins, look, onChoose }: Props)
       <span class="history-total">
         <Unseen>total </Unseen>
         {figure(entry.total)}
-      </span>
-      <span class="history-badges">
-        {error && <span class="history-badge history-bad">error</span>}
-        {result?.done && <span class="history-badge history-done">done</span>}
       </span>
       <span class="history-latency">{duration(entry.latencyMs)}</span>
     </div>
