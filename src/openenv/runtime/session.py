@@ -218,7 +218,7 @@ class Session:
     def _parse_action(self, data: Json) -> Any:
         try:
             if self._of_message is not None and data.keys() == {"message"}:
-                return self._of_message(data["message"])
+                return _an_action(self._of_message(data["message"]))
             return self._spec.parse_action(data)
         except ValidationError as error:
             raise invalid(error, f"action for {self._spec.name}") from None
@@ -304,6 +304,19 @@ def _of_message(environment: AnyEnvironment, spec: EnvSpec) -> Callable[[Any], A
     if "message" in getattr(spec.action, "model_fields", {}):
         return None
     return getattr(environment, "message_to_action", None)
+
+
+def _an_action(made: object) -> BaseModel:
+    """What `message_to_action` gave, which must not reach a step if it is something else.
+
+    Raises:
+        TypeError: it is.
+    """
+    if isinstance(made, BaseModel):
+        return made
+    if isinstance(made, Coroutine):
+        made.close()
+    raise TypeError(f"message_to_action must give an action, got {type(made).__name__}")
 
 
 def _traits(environment: AnyEnvironment, spec: EnvSpec) -> Traits:

@@ -237,6 +237,28 @@ class Tokens(Action):
     tokens: list[int]
 
 
+class Mumbling(Environment[Tokens, Saw]):
+    """Makes no actions of messages, though it means to."""
+
+    async def message_to_action(self, message: Any) -> Tokens:
+        return Tokens(tokens=[len(message)])
+
+    def reset(self, **options: Any) -> Saw:
+        return Saw()
+
+    def step(self, action: Tokens) -> Saw:
+        return Saw(value=action.tokens)
+
+
+def test_a_step_never_gets_a_message_that_is_no_action() -> None:
+    with serving(Mumbling, web=True) as served:
+        reset(served)
+        answer = served.post("/web/step", {"message": "hi"})
+        assert refused(answer) == (500, "EXECUTION_ERROR")
+        assert b"message_to_action must give an action, got coroutine" in answer.body
+        assert step(served, tokens="1")["observation"]["value"] == [1]
+
+
 class Chat(Environment[Tokens, Saw]):
     """Makes actions of messages itself."""
 
