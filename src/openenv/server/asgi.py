@@ -1,4 +1,4 @@
-"""The shapes of ASGI."""
+"""The shapes of ASGI, and what they say."""
 
 from __future__ import annotations
 
@@ -10,3 +10,10 @@ Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def place(scope: Scope) -> str:
+    """Where a request goes, from the application's own root on."""
+    path: str = scope["path"]
+    rest = path.removeprefix(scope.get("root_path", ""))
+    return rest if rest.startswith("/") else path

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse, Response
 
-from openenv.server.asgi import App, Event, Receive, Scope, Send
+from openenv.server.asgi import App, Event, Receive, Scope, Send, place
 from openenv.server.authority import (
     STANDING,
     WATCHING,
@@ -19,7 +19,7 @@ from openenv.server.authority import (
     control_closed,
     watches,
 )
-from openenv.server.web.page import Page, place
+from openenv.server.web.page import Page
 
 WATCH = "/web/watch"
 """Where running sessions are watched."""

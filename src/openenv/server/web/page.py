@@ -10,20 +10,13 @@ from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 
-from openenv.server.asgi import App, Receive, Scope, Send
+from openenv.server.asgi import App, Receive, Scope, Send, place
 from openenv.server.web.assets import INDEX, Asset, asset, names
 from openenv.server.web.policy import headers_of
 
 ROOT = "/web/"
 CONFIG = "config.json"
 Configure = Callable[[], Awaitable[Mapping[str, Any]]]
-
-
-def place(scope: Scope) -> str:
-    """Where a request goes, from the application's own root on."""
-    path: str = scope["path"]
-    rest = path.removeprefix(scope.get("root_path", ""))
-    return rest if rest.startswith("/") else path
 
 
 class Page:
