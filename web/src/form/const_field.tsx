@@ -1,5 +1,5 @@
+import { same } from "../json";
 import type { FieldOf } from "../schema/field";
-import { same } from "../schema/path";
 import { shown } from "../schema/words";
 import { Frame, useControl, type FieldProps } from "./frame";
 import { useScope } from "./scope";

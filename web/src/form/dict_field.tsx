@@ -1,8 +1,9 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isObject } from "../json";
 import type { FieldOf } from "../schema/field";
 import { initialIn } from "../schema/initial";
 import { MOST_ITEMS } from "../schema/kinds";
-import { inside, isObject } from "../schema/path";
+import { inside } from "../schema/path";
 import type { JsonObject, Schema } from "../types";
 import { FieldView } from "./fields";
 import { Group, type FieldProps } from "./frame";

@@ -1,6 +1,6 @@
 import { useId } from "preact/hooks";
+import { isObject } from "../json";
 import { parseJson } from "../schema/json_text";
-import { isObject } from "../schema/path";
 import type { Json } from "../types";
 import { CodeEditor } from "../view/code_editor";
 import { useTyped } from "./typed";

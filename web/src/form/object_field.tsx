@@ -1,5 +1,6 @@
+import { child, isObject } from "../json";
 import type { FieldOf, Property } from "../schema/field";
-import { inside, isObject, own } from "../schema/path";
+import { inside } from "../schema/path";
 import type { JsonObject } from "../types";
 import { Rows } from "./dict_field";
 import { FieldView } from "./fields";
@@ -64,7 +65,7 @@ function isBesides({ name, required }: Property): boolean {
 }
 
 function More({ parts, pointer, value }: { parts: Property[]; pointer: string; value: JsonObject }) {
-  const filled = parts.some((part) => own(value, part.name) !== undefined);
+  const filled = parts.some((part) => child(value, part.name) !== undefined);
   const faulty = useFault(inside(pointer, parts[0]!.name));
   return (
     <Opening class="form-more" summary="More" wanted={filled || faulty}>
@@ -83,7 +84,7 @@ function Part({ part, pointer, value }: { part: Property; pointer: string; value
       name={name}
       hint={hint}
       pointer={inside(pointer, name)}
-      value={own(value, name)}
+      value={child(value, name)}
       required={required}
       label=""
       bare={false}

@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { isObject } from "../json";
 import { initialValue } from "../schema/initial";
-import { isObject } from "../schema/path";
 import type { Fault, Json, JsonObject, Schema } from "../types";
 import { useChecked, type Checked } from "./use_checked";
 

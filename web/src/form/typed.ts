@@ -1,5 +1,5 @@
 import { useReducer, useRef } from "preact/hooks";
-import { same } from "../schema/path";
+import { same } from "../json";
 import type { Json } from "../types";
 
 /**

@@ -1,6 +1,6 @@
 /** What was typed into the form and not sent yet: a reload keeps it, for this tab alone. */
+import { isObject } from "../json";
 import type { JsonObject } from "../types";
-import { isObject } from "../wire/failure";
 import { stored } from "../wire/kept_session";
 
 const MOST = 200_000;
@@ -18,7 +18,7 @@ export class Draft {
     const text = stored((storage) => storage.getItem(this.#name));
     try {
       const value: unknown = JSON.parse(text ?? "null");
-      return isObject(value as JsonObject) ? (value as JsonObject) : undefined;
+      return isObject(value) ? value : undefined;
     } catch {
       return undefined;
     }

@@ -1,5 +1,6 @@
 /** An episode as a conversation: what was asked, and what was answered. */
 import { briefCall, deed } from "../history/format";
+import { isObject } from "../json";
 import type { Entry, Json, JsonObject, Schema } from "../types";
 
 const SAID = ["message", "content", "text", "prompt", "query"];
@@ -79,8 +80,4 @@ function nameOf(tool: Json): string {
 
 function cut(text: string): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
+import { child, isObject, same } from "../json";
 import type { Json, Schema } from "../types";
 import { fieldOf, type Field, type FieldOf } from "./field";
 import { tagOf } from "./kinds";
-import { isObject, own, same } from "./path";
 
 const NEAR = 4;
 
@@ -34,7 +34,7 @@ export function mayBe(
 function taggedOption(root: Schema, union: FieldOf<"union">, value: Json | undefined): number {
   const { discriminator } = union;
   if (discriminator === undefined || !isObject(value)) return -1;
-  const tag = own(value, discriminator);
+  const tag = child(value, discriminator);
   return tag === undefined
     ? -1
     : union.options.findIndex((option) => tagOf(root, option.schema, discriminator) === tag);

@@ -1,3 +1,4 @@
+import { child, isObject } from "../json";
 import type { Json, JsonObject } from "../types";
 
 /** Where something is in a value, as in a `Fault`. */
@@ -19,20 +20,11 @@ export function stepsOf(pointer: string): string[] {
   return steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** One's own property: never what every object inherits. */
-export function own(value: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
 /** What is at a place, undefined where there is none. */
 export function at(value: Json | undefined, loc: Loc): Json | undefined {
   return loc.reduce<Json | undefined>((inner, step) => {
     if (Array.isArray(inner)) return inner[Number(step)];
-    return isObject(inner) ? own(inner, String(step)) : undefined;
+    return child(inner, step);
   }, value);
 }
 
@@ -42,7 +34,7 @@ export function put(value: Json | undefined, steps: string[], next: Json | undef
   if (step === undefined) return next;
   if (Array.isArray(value)) return putItem(value, Number(step), rest, next);
   const object = isObject(value) ? value : {};
-  const inner = put(own(object, step), rest, next);
+  const inner = put(child(object, step), rest, next);
   if (inner !== undefined) return { ...object, ...entry(step, inner) };
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== step));
 }
@@ -57,15 +49,4 @@ function putItem(list: Json[], index: number, rest: string[], next: Json | undef
 /** `{[key]: value}`, also where the key is `__proto__`. */
 function entry(key: string, value: Json): JsonObject {
   return Object.fromEntries([[key, value]]);
-}
-
-/** Whether two values are alike in every part. */
-export function same(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
-  return keys.every((key) => Object.hasOwn(right, key) && same(left[key], right[key]));
 }

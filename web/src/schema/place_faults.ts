@@ -1,7 +1,7 @@
+import { child, isObject } from "../json";
 import type { Fault, Json, Schema } from "../types";
 import { fieldOf, type Field } from "./field";
 import { optionOf } from "./options";
-import { isObject, own } from "./path";
 
 /**
  * Faults with their places as the form has them. A server also names the option of a union that it tried
@@ -28,7 +28,7 @@ function place(root: Schema, value: Json | undefined, loc: Fault["loc"]): Fault[
     inner = Array.isArray(inner)
       ? inner[Number(step)]
       : isObject(inner)
-        ? own(inner, String(step))
+        ? child(inner, String(step))
         : undefined;
     field = fieldIn(root, next, inner);
   }

@@ -1,9 +1,10 @@
 import { Validator, type OutputUnit, type Schema as Draft } from "@cfworker/json-schema";
+import { isObject } from "../json";
 import type { Fault, Json, Schema } from "../types";
 import { compiled, NUMBER } from "./compile";
 import { fieldOf, type FieldOf } from "./field";
 import { optionOf } from "./options";
-import { at, isObject, pointerOf, stepsOf, type Loc } from "./path";
+import { at, pointerOf, stepsOf, type Loc } from "./path";
 import { asSchema, target } from "./resolve";
 import { faultWords, shown } from "./words";
 

@@ -1,5 +1,5 @@
+import { isObject } from "../json";
 import type { JsonObject, Result } from "../types";
-import { isObject } from "./same";
 
 /** What a badge says, and whether that is good. */
 export interface BadgeText {

@@ -1,3 +1,4 @@
+import { isObject } from "../json";
 import type { JsonObject } from "../types";
 import { PictureView } from "./canvas";
 import { pictureIn, pictureOf } from "./image";
@@ -5,7 +6,6 @@ import type { ToolContent } from "./kind";
 import type { FileIn, ListedTool } from "./lists";
 import { safeLink } from "./links";
 import { Prose } from "./prose";
-import { isObject } from "./same";
 import { Tree } from "./tree";
 
 /** What a tool gave: its blocks, and the structure where it says more. */

@@ -1,7 +1,7 @@
+import { isObject } from "../json";
 import type { Json, JsonObject } from "../types";
 import { type Picture, pictureIn, pictureOf } from "./image";
 import { type Pixels, pixelsIn } from "./pixels";
-import { isObject } from "./same";
 
 /** A value that is a picture: an image file, or numbers. */
 export type Drawing = { kind: "picture"; picture: Picture } | { kind: "pixels"; pixels: Pixels };

@@ -1,5 +1,6 @@
 import { Fragment } from "preact";
 import { useMemo } from "preact/hooks";
+import { child, same } from "../json";
 import type { Json, JsonObject, Schema } from "../types";
 import { Content, Files, Tools } from "./blocks";
 import { Canvas, PictureView } from "./canvas";
@@ -9,7 +10,6 @@ import { FailureView } from "./failure";
 import { type Kind, kindOf } from "./kind";
 import { Markdown } from "./markdown";
 import { Messages } from "./messages";
-import { child, same } from "./same";
 import { Chips, Grid, Table } from "./table";
 import { LongText, ShortText } from "./text";
 import { Tree } from "./tree";

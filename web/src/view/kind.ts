@@ -1,3 +1,4 @@
+import { isObject } from "../json";
 import type { Json, JsonObject, Schema } from "../types";
 import { type Drawing, drawingIn } from "./drawing";
 import { type Picture, pictureIn } from "./image";
@@ -13,7 +14,6 @@ import {
   messagesIn,
   toolsIn,
 } from "./lists";
-import { isObject } from "./same";
 import { textForm } from "./texts";
 
 /** What a value is, and so how it is shown. */

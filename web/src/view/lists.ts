@@ -1,5 +1,5 @@
+import { isObject } from "../json";
 import type { Json, JsonObject } from "../types";
-import { isObject } from "./same";
 
 /** What somebody said in a conversation. */
 export interface Message {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { isObject } from "../json";
 import type { Json, JsonObject, Result, Schema } from "../types";
 import "./view.css";
 import { Badges, metadataOf } from "./badges";
@@ -11,7 +12,6 @@ import { Frame } from "./frame";
 import { failureIn } from "./kind";
 import { Places, PlacesContext, usePlace } from "./places";
 import { RubricTree } from "./rubric";
-import { isObject } from "./same";
 import { runIn, Terminal } from "./terminal";
 import { Tree } from "./tree";
 

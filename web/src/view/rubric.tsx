@@ -1,8 +1,8 @@
+import { isObject } from "../json";
 import type { Json, JsonObject } from "../types";
 import { Badge, type BadgeText } from "./badges";
 import { FailureView } from "./failure";
 import { failureIn } from "./kind";
-import { isObject } from "./same";
 import { Tree } from "./tree";
 
 const DEEPEST = 20;

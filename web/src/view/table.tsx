@@ -1,7 +1,7 @@
+import { child } from "../json";
 import type { Json, JsonObject } from "../types";
 import { cellText, gridText } from "./lists";
 import { More, usePortion } from "./more";
-import { child } from "./same";
 import "./table.css";
 
 const ROWS = 50;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { safeLink } from "./links";
-import { same } from "./same";
 import { cut, printed, textForm } from "./texts";
 
 describe("printed", () => {
@@ -54,18 +53,5 @@ describe("safeLink", () => {
       "http://",
     ])
       expect(safeLink(bad)).toBeNull();
-  });
-});
-
-describe("same", () => {
-  it("compares by value, however deep", () => {
-    let left = "[]";
-    for (let depth = 0; depth < 5000; depth++) left = `[${left}]`;
-    expect(same(JSON.parse(left), JSON.parse(left))).toBe(true);
-    expect(same({ a: [1, { b: null }] }, { a: [1, { b: null }] })).toBe(true);
-    expect(same({ a: 1 }, { b: 1 })).toBe(false);
-    expect(same([], {})).toBe(false);
-    expect(same(undefined, null)).toBe(false);
-    expect(same(JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": 2}'))).toBe(false);
   });
 });

@@ -1,11 +1,11 @@
 import { useMemo } from "preact/hooks";
+import { child, isObject, same, sizeOf } from "../json";
 import type { Json, JsonObject } from "../types";
 import { Canvas, PictureView } from "./canvas";
 import { Changed } from "./changed";
 import { type Drawing, drawingIn } from "./drawing";
 import { More, usePortion } from "./more";
 import { usePlace } from "./places";
-import { child, isObject, same, sizeOf } from "./same";
 import { ShortText } from "./text";
 
 const CHILDREN = 100;

@@ -1,5 +1,6 @@
 /** What goes wrong, in one form: whether the server says so or the page finds it. */
-import type { Fault, Json, JsonObject, WireError } from "../types";
+import { isObject } from "../json";
+import type { Fault, Json, WireError } from "../types";
 
 /** What every call of the wire rejects with; `error` tells it all. */
 export class WireFailure extends Error {
@@ -65,11 +66,6 @@ export function codeOf(error: unknown): string {
 /** What was thrown, in words. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function faultsIn(errors: Json | undefined): Fault[] {

@@ -1,7 +1,8 @@
 /** The tools of an environment, as MCP lists them. */
+import { isObject } from "../json";
 import type { Json, JsonObject, Schema, Tool } from "../types";
 import { endpoint } from "./address";
-import { failure, isObject, messageOf } from "./failure";
+import { failure, messageOf } from "./failure";
 import { unauthorized, unreachable } from "./link";
 import { parsed } from "./words";
 

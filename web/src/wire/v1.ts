@@ -1,6 +1,7 @@
 /** Wire v1, without a socket: one session, one request, one reply, strictly in turn. */
+import { isObject } from "../json";
 import type { JsonObject } from "../types";
-import { ENDING_CODES, failure, failureOf, isObject } from "./failure";
+import { ENDING_CODES, failure, failureOf } from "./failure";
 import { parsed, type Op, type Word } from "./words";
 
 const REPLIES: Record<Op, string> = { reset: "observation", step: "observation", state: "state" };

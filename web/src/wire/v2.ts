@@ -2,8 +2,9 @@
  * Wire v2, without a socket: a session that outlives its sockets, and in which each request is
  * carried out once. A request that was not answered is asked again with its number on the next.
  */
+import { isObject } from "../json";
 import type { JsonObject } from "../types";
-import { ENDING_CODES, failure, failureOf, isObject, WireFailure } from "./failure";
+import { ENDING_CODES, failure, failureOf, WireFailure } from "./failure";
 import { parsed, type Op, type Word } from "./words";
 
 /** What it takes to come back to a session. */

@@ -1,6 +1,7 @@
 /** What the two versions of the wire have in common: what is asked, and what is heard. */
+import { isObject } from "../json";
 import type { Json, JsonObject, QuickAction, Result, View } from "../types";
-import { failure, isObject, type WireFailure } from "./failure";
+import { failure, type WireFailure } from "./failure";
 
 /** What a session can be asked. */
 export type Op = "reset" | "step" | "state";

@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from "../types";
+/** JSON values, taken apart and compared. */
+import type { Json, JsonObject } from "./types";
 
 /** Whether two JSON values are equal, however deep they are. */
 export function same(left: Json | undefined, right: Json | undefined): boolean {
@@ -47,6 +48,6 @@ export function child(value: Json | undefined, key: string | number): Json | und
 }
 
 /** Whether a value is a JSON object. */
-export function isObject(value: Json | undefined): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
