@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from playwright.sync_api import (
@@ -15,6 +17,7 @@ from playwright.sync_api import (
     WebSocketRoute,
     expect,
 )
+from playwright.sync_api import Error as PlaywrightError
 
 PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
@@ -73,6 +76,11 @@ class Visitor:
     def observation(self) -> Locator:
         """The right pane."""
         return self._place.get_by_role("region", name="Observation")
+
+    @property
+    def state(self) -> Locator:
+        """Where the episode stands."""
+        return self._place.get_by_role("region", name="State", exact=True)
 
     @property
     def history(self) -> Locator:
@@ -225,8 +233,28 @@ class Visitor:
             field.fill(str(value))
 
     def sees(self, text: str | re.Pattern[str]) -> None:
-        """Waits until the observation has a text."""
-        expect(self.observation).to_contain_text(text)
+        """Waits until the observation, the environment's view of it or the state has a text."""
+        wanted = re.compile(re.escape(text)) if isinstance(text, str) else text
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while not wanted.search(seen := self._seen()):
+            assert time.monotonic() < deadline, f"{wanted.pattern!r} is not seen, but: {seen}"
+            self.page.wait_for_timeout(50)
+
+    def _seen(self) -> str:
+        texts = [region.text_content() or "" for region in self.observation.all()]
+        for frame in self.page.frames[1:]:
+            with suppress(PlaywrightError):  # it is just being replaced
+                texts.append(frame.locator("body").text_content(timeout=1000) or "")
+        return " ".join(texts)
+
+    def sees_drawn(self, text: str) -> None:
+        """Waits until the environment's own view has a text."""
+        view = self.observation.frame_locator("iframe")
+        expect(view.locator("body")).to_contain_text(text)
+
+    def sees_state(self, text: str | re.Pattern[str]) -> None:
+        """Waits until the state has a text."""
+        expect(self.state).to_contain_text(text)
 
     def is_told(self, text: str | re.Pattern[str]) -> None:
         """Waits until the page says something."""
