@@ -241,7 +241,8 @@ class Visitor:
             self.page.wait_for_timeout(50)
 
     def _seen(self) -> str:
-        texts = [region.text_content() or "" for region in self.observation.all()]
+        shown = self._place.get_by_role("region", name=re.compile("^(Observation|State)$"))
+        texts = [region.text_content() or "" for region in shown.all()]
         for frame in self.page.frames[1:]:
             with suppress(PlaywrightError):  # it is just being replaced
                 texts.append(frame.locator("body").text_content(timeout=1000) or "")
