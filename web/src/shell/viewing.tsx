@@ -7,6 +7,7 @@ import type { Entry } from "../types";
 import { ObservationView } from "../view/observation";
 import { Header } from "./header";
 import { Failure } from "./notices";
+import "./viewing.css";
 
 interface Props extends Opened {
   onClose?: () => void;
@@ -19,7 +20,7 @@ export function Viewing({ log, environment, onClose }: Props) {
   return (
     <>
       <Header environment={environment} status={null} />
-      <main class="shell-main">
+      <main class="shell-main shell-viewing">
         <p class="shell-notice">
           <span>This is a saved history: look around, nothing is sent anywhere.</span>
           {onClose && (
