@@ -204,6 +204,7 @@ def test_a_visitor_who_does_nothing_lets_go_and_comes_back(visit: Visit) -> None
         visitor.page.clock.install()
         visitor.arrive()
         visitor.reset()
+        visitor.sees(re.compile(r"drawn.*0"))  # the state was looked at, too: now nothing is done
         visitor.page.clock.fast_forward("01:05")
         expect(visitor.status).to_have_text("not connected")
         assert served.active() == 1
