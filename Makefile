@@ -43,7 +43,7 @@ web: ## Build the web page into the package; needs Node 18 or later
 	@scripts/web build
 
 screenshots: ## Take the pictures of the web page in docs/img; needs Chromium
-	@scripts/venv envs
+	@scripts/venv dev
 	@.venv/bin/python -m tests.web.screenshots
 
 catalog: ## Write docs/environments anew from the packages

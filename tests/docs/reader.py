@@ -27,7 +27,7 @@ ADDRESS = "http://localhost:8000"
 READY = re.compile(r"serving \S+ on (http://\S+)")
 EXPECTED = re.compile(r"^\s*print\(.*\)\s+# (?P<text>.+)$", re.MULTILINE)
 COMMAND_LIMIT_S = 60
-ELSEWHERE = ("build", "fork", "push")
+ELSEWHERE = ("build", "fork", "push", "web")
 
 
 class Reader:
@@ -116,7 +116,7 @@ class Reader:
     def _openenv(
         self, name: str, arguments: list[str], settings: dict[str, str], output: str
     ) -> None:
-        """Runs a command; one that changes something elsewhere is only parsed."""
+        """Runs a command; one that changes something elsewhere, or runs on, is only parsed."""
         if name == "serve":
             _parse(name, arguments)
             self._wanted = arguments, settings, output.partition(" on ")[0]
