@@ -36,8 +36,8 @@ def test_two_visitors_have_an_episode_each(visit: Visit) -> None:
         for title in ("one", "two", "three"):
             first.step(Title=title)
         second.step(Title="another")
-        first.sees_state(re.compile(r"drawn.*3"))
-        second.sees_state(re.compile(r"drawn.*1"))
+        first.sees(re.compile(r"drawn.*3"))
+        second.sees(re.compile(r"drawn.*1"))
         second.sees("another")
 
 
@@ -58,7 +58,7 @@ def test_a_reload_goes_on_with_the_episode(visit: Visit) -> None:
         visitor.sees("before")
         expect(visitor.status).to_have_text("connected")
         visitor.step(Title="after")
-        visitor.sees_state(re.compile(r"drawn.*2"))
+        visitor.sees(re.compile(r"drawn.*2"))
         expect(visitor.entries).to_have_count(3)
         assert served.active() == 1
 
@@ -72,7 +72,7 @@ def test_a_dropped_socket_is_made_again(visit: Visit) -> None:
         cut()
         expect(visitor.status).to_have_text("connected")
         visitor.step(Title="later")
-        visitor.sees_state(re.compile(r"drawn.*1"))
+        visitor.sees(re.compile(r"drawn.*1"))
         assert served.active() == 1
 
 
@@ -110,7 +110,7 @@ def test_a_server_that_starts_anew_is_told_and_a_reset_recovers(visit: Visit) ->
         visitor.is_told("Reset begins a new one.")
         visitor.reset()
         visitor.step(Title="after")
-        visitor.sees_state(re.compile(r"drawn.*1"))
+        visitor.sees(re.compile(r"drawn.*1"))
         expect(visitor.status).to_have_text("connected")
 
 
@@ -137,7 +137,7 @@ def test_a_visitor_who_left_frees_the_slot_for_the_next(visit: Visit) -> None:
         second = visit(page_of(served))
         second.reset()
         second.step(Message="mine now")
-        second.sees_drawn("mine now")
+        second.sees("mine now")
         first.tolerates(SOCKET_FAILED)
         first.page.go_back()
         first.is_told("its slot was given to somebody else")
@@ -162,9 +162,9 @@ def test_a_copied_tab_leaves_the_episode_to_the_other(visit: Visit) -> None:
         expect(copy.status).to_have_text("not connected")
         copy.reset()
         copy.step(Title="copied")
-        copy.sees_state(re.compile(r"drawn.*1"))
+        copy.sees(re.compile(r"drawn.*1"))
         visitor.step(Title="still mine")
-        visitor.sees_state(re.compile(r"drawn.*2"))
+        visitor.sees(re.compile(r"drawn.*2"))
 
 
 def test_who_takes_an_episode_over_is_told_of(visit: Visit) -> None:
@@ -181,7 +181,7 @@ def test_who_takes_an_episode_over_is_told_of(visit: Visit) -> None:
             visitor.is_told("Another tab or client has taken this episode over")
         visitor.reset()
         visitor.step(Title="anew")
-        visitor.sees_state(re.compile(r"drawn.*1"))
+        visitor.sees(re.compile(r"drawn.*1"))
 
 
 def test_a_crashed_episode_is_told_and_a_reset_recovers(visit: Visit, gate: type[Gate]) -> None:
@@ -209,7 +209,7 @@ def test_a_visitor_who_does_nothing_lets_go_and_comes_back(visit: Visit) -> None
         expect(visitor.status).to_have_text("not connected")
         assert served.active() == 1
         visitor.step(Title="back again")
-        visitor.sees_state(re.compile(r"drawn.*1"))
+        visitor.sees(re.compile(r"drawn.*1"))
         expect(visitor.status).to_have_text("connected")
 
 

@@ -78,11 +78,6 @@ class Visitor:
         return self._place.get_by_role("region", name="Observation")
 
     @property
-    def state(self) -> Locator:
-        """Where the episode stands."""
-        return self._place.get_by_role("region", name="State", exact=True)
-
-    @property
     def history(self) -> Locator:
         """The pane below."""
         return self._place.get_by_role("region", name="History")
@@ -247,15 +242,6 @@ class Visitor:
             with suppress(PlaywrightError):  # it is just being replaced
                 texts.append(frame.locator("body").text_content(timeout=1000) or "")
         return " ".join(texts)
-
-    def sees_drawn(self, text: str) -> None:
-        """Waits until the environment's own view has a text."""
-        view = self.observation.frame_locator("iframe")
-        expect(view.locator("body")).to_contain_text(text)
-
-    def sees_state(self, text: str | re.Pattern[str]) -> None:
-        """Waits until the state has a text."""
-        expect(self.state).to_contain_text(text)
 
     def is_told(self, text: str | re.Pattern[str]) -> None:
         """Waits until the page says something."""

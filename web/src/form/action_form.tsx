@@ -53,7 +53,7 @@ export function ActionForm({
         <span class="form-limits form-keys">Ctrl + Enter{!raw && recall(1) && " · ↑ the last ones"}</span>
         <button
           type="button"
-          class="form-small"
+          class="button button-small"
           aria-pressed={raw}
           // What is no JSON could not be taken along.
           onClick={() => (!raw || checked.drafts.size === 0 || checked.check(filling.value)) && setRaw(!raw)}

@@ -24,7 +24,7 @@ export function BytesInput(props: FieldProps<FieldOf<"bytes">>) {
       <div class="form-line">
         <textarea
           {...useControl(props)}
-          class="form-input form-code"
+          class="input form-code"
           rows={2}
           spellcheck={false}
           value={typeof value === "string" ? value : ""}

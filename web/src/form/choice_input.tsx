@@ -96,7 +96,7 @@ function Select(props: ChoicesProps) {
     <Frame {...props}>
       <select
         {...useControl(props)}
-        class="form-input"
+        class="input"
         value={String(chosen)}
         onChange={(event) => edit(pointer, choices[Number(event.currentTarget.value)]?.value)}
       >

@@ -19,7 +19,7 @@ export function ConstField(props: FieldProps<FieldOf<"const">>) {
         aria-describedby={control["aria-describedby"]}
         data-fault={control["aria-invalid"]}
         type="button"
-        class="form-small"
+        class="button button-small"
         onClick={() => edit(pointer, field.value)}
       >
         Set to {shown(field.value)}

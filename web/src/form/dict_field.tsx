@@ -61,7 +61,7 @@ export function Rows({ pointer, value, keys, values, add }: RowsProps) {
         <Row key={index} pointer={pointer} object={value} name={key} values={values} fresh={key === added} />
       ))}
       {add !== undefined && (
-        <button type="button" class="form-small" onClick={addRow}>
+        <button type="button" class="button button-small" onClick={addRow}>
           {add}
         </button>
       )}
@@ -102,7 +102,7 @@ function Row({ pointer, object, name, values, fresh }: RowProps) {
       />
       <button
         type="button"
-        class="form-icon"
+        class="button button-small form-icon"
         aria-label={`Remove ${name}`}
         onClick={() => edit(place, undefined)}
       >
@@ -140,7 +140,7 @@ function KeyInput({ fresh, ...row }: Omit<RowProps, "values">) {
       <input
         ref={input}
         id={`${idOf(useScope().idPrefix, inside(pointer, name))}-key`}
-        class="form-input form-key"
+        class="input"
         aria-label={`Key ${name}`}
         aria-invalid={twice || undefined}
         autocomplete="off"

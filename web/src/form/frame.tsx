@@ -45,7 +45,7 @@ export function Frame(props: FieldProps & { labelled?: boolean; children: Compon
   const words = <LabelWords label={label} required={required} />;
   return (
     <div class="form-field">
-      <div class={bare ? "form-hidden" : "form-head"}>
+      <div class={bare ? "unseen" : "form-head"}>
         {labelled ? <label for={id}>{words}</label> : <span id={`${id}-label`}>{words}</span>}
         <Limits id={id} field={field} />
       </div>
@@ -123,7 +123,7 @@ export function Absent(props: FieldProps & { children: ComponentChildren }) {
       data-fault={invalid}
     >
       <div class="form-tools">
-        <span class={bare ? "form-hidden" : "form-legend"} id={`${id}-label`}>
+        <span class={bare ? "unseen" : "form-legend"} id={`${id}-label`}>
           <LabelWords label={label} required={required} />
         </span>
         {children}
@@ -146,7 +146,7 @@ export function Group(props: FieldProps & { actions?: ComponentChildren; childre
       tabIndex={-1}
       data-fault={invalid}
     >
-      <legend class={bare ? "form-hidden" : "form-legend"}>
+      <legend class={bare ? "unseen" : "form-legend"}>
         <LabelWords label={label} required={required} />
       </legend>
       {(actions || limitsOf(field) !== "") && (

@@ -34,7 +34,7 @@ export function StringInput(props: FieldProps<FieldOf<"string">>) {
         <input
           {...useControl(props)}
           {...PLAIN}
-          class="form-input"
+          class="input"
           type={date ? "date" : "text"}
           inputMode={KEYBOARDS[field.format] ?? "text"}
           placeholder={placeholderOf(field, required, value)}
@@ -59,7 +59,7 @@ export function TextInput(props: FieldProps<FieldOf<"text">>) {
       <div class="form-line">
         <textarea
           {...useControl(props)}
-          class="form-input"
+          class="input"
           rows={Math.min(MOST_ROWS, Math.max(2, text.split("\n").length))}
           placeholder={placeholderOf(field, required, value)}
           value={text}
@@ -110,7 +110,7 @@ export function NumberInput(props: FieldProps<FieldOf<"number">>) {
         <input
           {...useControl(props)}
           {...PLAIN}
-          class="form-input form-number"
+          class="input form-number"
           type="text"
           inputMode={
             field.min !== undefined && field.min >= 0 ? (field.integer ? "numeric" : "decimal") : "text"

@@ -17,7 +17,7 @@ export function NullButton({ field, pointer, value, required, label }: FieldProp
   return (
     <button
       type="button"
-      class="form-small"
+      class="button button-small"
       aria-pressed={value === null}
       aria-label={`${label}: null`}
       onClick={() => edit(pointer, value === null && !required ? undefined : null)}
@@ -42,7 +42,7 @@ export function MayBeLeftOut(
           (!required || field.nullable) && (
             <button
               type="button"
-              class="form-small"
+              class="button button-small"
               aria-label={`${required ? "null for" : "Leave out"} ${label}`}
               onClick={() => edit(pointer, gone)}
             >
@@ -58,7 +58,7 @@ export function MayBeLeftOut(
       <span class="form-limits">{absentWords(props)}</span>
       <button
         type="button"
-        class="form-small"
+        class="button button-small"
         aria-label={`Set ${label}`}
         onClick={() => edit(pointer, begun(root, field))}
       >

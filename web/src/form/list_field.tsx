@@ -36,7 +36,13 @@ function Items(props: FieldProps<FieldOf<"list">> & { remove: preact.ComponentCh
           />
         ))}
       </ol>
-      <button type="button" id={addId} class="form-small" disabled={items.length >= field.max} onClick={add}>
+      <button
+        type="button"
+        id={addId}
+        class="button button-small"
+        disabled={items.length >= field.max}
+        onClick={add}
+      >
         Add to {label}
       </button>
     </Group>
@@ -153,7 +159,7 @@ interface IconProps {
 
 function IconButton({ sign, label, ...attributes }: IconProps) {
   return (
-    <button type="button" class="form-icon" aria-label={label} {...attributes}>
+    <button type="button" class="button button-small form-icon" aria-label={label} {...attributes}>
       {sign}
     </button>
   );

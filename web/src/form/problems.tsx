@@ -21,7 +21,7 @@ export function Problems({ faults, onAnyway }: Props) {
         <p class="form-fault">Not done: {fields === 1 ? "1 field needs" : `${fields} fields need`} a look.</p>
       )}
       {faults.length > 0 && onAnyway && (
-        <button type="button" class="form-small" onClick={onAnyway}>
+        <button type="button" class="button button-small" onClick={onAnyway}>
           Send anyway
         </button>
       )}

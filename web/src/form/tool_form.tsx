@@ -81,7 +81,7 @@ function ToolList({ tools, chosen, onChoose }: ListProps) {
           </div>
           <input
             id={id}
-            class="form-input"
+            class="input"
             type="search"
             autocomplete="off"
             value={search}

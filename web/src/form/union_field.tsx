@@ -75,7 +75,7 @@ function OptionSelect({ field, pointer, current, choose }: SelectProps) {
       </label>
       <select
         id={id}
-        class="form-input form-option"
+        class="input form-option"
         value={String(current)}
         onChange={(event) => choose(Number(event.currentTarget.value))}
       >

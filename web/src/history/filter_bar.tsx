@@ -14,6 +14,7 @@ export function FilterBar({ filter, episodes, onChange }: Props) {
   return (
     <div class="history-filter" role="search" aria-label="Filter the history">
       <input
+        class="input"
         type="search"
         aria-label="Text in the action, the observation or the error"
         placeholder="Filter by text"
@@ -21,6 +22,7 @@ export function FilterBar({ filter, episodes, onChange }: Props) {
         onInput={(event) => change({ text: event.currentTarget.value })}
       />
       <select
+        class="input"
         aria-label="Which entries"
         value={filter.only}
         onChange={(event) => change({ only: event.currentTarget.value as Filter["only"] })}
@@ -30,6 +32,7 @@ export function FilterBar({ filter, episodes, onChange }: Props) {
         <option value="rewards">Rewards other than 0</option>
       </select>
       <input
+        class="input"
         type="number"
         aria-label="Episode, all if empty"
         placeholder="Episode"

@@ -94,7 +94,7 @@ function OpenButton({ onFile }: { onFile: (file: File) => void }) {
     <label class="button history-open">
       Open a saved history…
       <input
-        class="history-unseen"
+        class="unseen"
         type="file"
         accept=".jsonl,.html"
         onChange={(event) => open(event.currentTarget)}

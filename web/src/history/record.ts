@@ -1,4 +1,5 @@
 /** The lines of a history's file: a header, then an entry each, in JSON. */
+import { isObject } from "../json";
 import type {
   Entry,
   Environment,
@@ -169,10 +170,6 @@ function pythonIn(value: Json | undefined): Environment["config"]["python"] {
 function object(value: Json | undefined, what: string): JsonObject {
   if (isObject(value)) return value;
   throw new RecordError(`${what} is ${shown(value)}, not an object`);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function list(value: Json | undefined, what: string): Json[] {

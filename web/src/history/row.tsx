@@ -54,5 +54,5 @@ export function Row({ id, entry, height, place, begins, isChosen, onChoose }: Pr
 
 /** Words for those who hear a row, and see no columns. */
 function Unseen({ children }: { children: string }) {
-  return <span class="history-unseen">{children}</span>;
+  return <span class="unseen">{children}</span>;
 }

@@ -41,6 +41,7 @@ export function Chat({ field, log, busy, onSay }: Props) {
         }}
       >
         <textarea
+          class="input"
           aria-label="Say something"
           placeholder="Say something… (Enter sends, Shift+Enter begins a line)"
           rows={2}

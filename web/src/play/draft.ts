@@ -1,7 +1,7 @@
 /** What was typed into the form and not sent yet: a reload keeps it, for this tab alone. */
 import { isObject } from "../json";
+import { stored } from "../storage";
 import type { JsonObject } from "../types";
-import { stored } from "../wire/kept_session";
 
 const MOST = 200_000;
 

@@ -80,7 +80,10 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
   const snippet = <Snippet environment={desk.environment} action={pending.value ?? {}} />;
   return (
     <div class="shell-left">
-      <section class="shell-pane shell-actions" aria-labelledby="actions-title">
+      <section
+        class={buttons.length > 0 ? "shell-pane shell-following" : "shell-pane"}
+        aria-labelledby="actions-title"
+      >
         <h2 id="actions-title">Actions</h2>
         <ResetForm
           schema={config.reset}

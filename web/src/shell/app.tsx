@@ -1,16 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { TokenForm } from "../form/token_form";
 import { readEmbedded } from "../history/files";
+import { stored } from "../storage";
 import { Desk } from "../store";
 import type { Environment, WireError } from "../types";
 import { loadEnvironment } from "../wire/environment";
 import { asWireError } from "../wire/failure";
 import { Keeping } from "../wire/keeping";
-import { stored } from "../wire/kept_session";
 import { Session } from "../wire/session";
 import { Header } from "./header";
 import { Playing } from "./playing";
-import { TokenForm } from "./token";
 import { Viewing } from "./viewing";
 
 const TOKEN = "openenv.token";
@@ -80,7 +80,13 @@ interface StoppedProps {
 }
 
 function Stopped({ error, onToken, onAgain }: StoppedProps) {
-  if (error.code === "UNAUTHORIZED") return <TokenForm message={error.message} onToken={onToken} />;
+  if (error.code === "UNAUTHORIZED") {
+    return (
+      <TokenForm title="This server asks for a token" label="Token" submitLabel="Go on" onToken={onToken}>
+        {error.message}
+      </TokenForm>
+    );
+  }
   return (
     <div class="shell-empty" role="alert">
       <p>

@@ -38,7 +38,7 @@ export function Header({ environment, status }: Props) {
       )}
       <button
         type="button"
-        class="shell-theme"
+        class="button shell-theme"
         onClick={turnTheme}
         aria-label={theme.value === "dark" ? "Use the light theme" : "Use the dark theme"}
       >

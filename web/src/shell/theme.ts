@@ -1,9 +1,13 @@
 /** Dark or light: as the system says, until somebody chooses; the choice is kept where it can be. */
 import { effect, signal } from "@preact/signals";
+import { stored } from "../storage";
 
-export type Theme = "dark" | "light";
+type Theme = "dark" | "light";
 const KEY = "openenv.theme";
+/** Over all tabs, and over the next visit. */
+const KEPT_IN = () => localStorage;
 
+/** The one that is shown. */
 export const theme = signal<Theme>(kept() ?? system());
 
 effect(() => {
@@ -13,11 +17,7 @@ effect(() => {
 /** Turns to the other theme, and keeps that. */
 export function turnTheme(): void {
   theme.value = theme.value === "dark" ? "light" : "dark";
-  try {
-    localStorage.setItem(KEY, theme.value);
-  } catch {
-    // a browser that keeps nothing for this page keeps no theme either
-  }
+  stored((storage) => storage.setItem(KEY, theme.value), KEPT_IN);
 }
 
 function system(): Theme {
@@ -25,10 +25,6 @@ function system(): Theme {
 }
 
 function kept(): Theme | undefined {
-  try {
-    const value = localStorage.getItem(KEY);
-    return value === "dark" || value === "light" ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = stored((storage) => storage.getItem(KEY), KEPT_IN);
+  return value === "dark" || value === "light" ? value : undefined;
 }

@@ -7,7 +7,6 @@ import type { Entry } from "../types";
 import { ObservationView } from "../view/observation";
 import { Header } from "./header";
 import { Failure } from "./notices";
-import "./viewing.css";
 
 interface Props extends Opened {
   onClose?: () => void;

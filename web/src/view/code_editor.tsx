@@ -59,7 +59,7 @@ export function CodeEditor({
           onBlur={() => (leaving.current = false)}
         />
       </div>
-      <span id={`${id}-keys`} class="view-hidden">
+      <span id={`${id}-keys`} class="unseen">
         Tab indents. Escape, then Tab, leaves the field.
       </span>
     </div>

@@ -10,7 +10,7 @@ export function CopyButton({ text, label = "Copy" }: { text: () => string; label
     setTimeout(() => setSaid(""), SAID_MS);
   };
   return (
-    <button type="button" class="view-copy" onClick={copy}>
+    <button type="button" class="button button-small view-copy" onClick={copy}>
       <span aria-live="polite">{said || label}</span>
     </button>
   );

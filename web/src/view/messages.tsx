@@ -14,7 +14,7 @@ export function Messages({ messages, path }: { messages: Message[]; path: string
   return (
     <div class="view-block">
       {from > 0 && (
-        <button type="button" class="view-more" onClick={more}>
+        <button type="button" class="button button-small" onClick={more}>
           Show earlier <span class="view-muted">({from.toLocaleString("en")} more)</span>
         </button>
       )}

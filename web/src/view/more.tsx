@@ -24,7 +24,7 @@ export function More({ portion, unit }: { portion: Portion; unit: string }) {
   const { shown, total, more } = portion;
   if (shown >= total) return null;
   return (
-    <button type="button" class="view-more" onClick={more}>
+    <button type="button" class="button button-small" onClick={more}>
       Show more{" "}
       <span class="view-muted">
         ({shown.toLocaleString("en")} of {total.toLocaleString("en")} {unit})

@@ -48,7 +48,12 @@ function Parts({ result, previous, schema, onKey }: Props) {
       <div class="view-bar">
         <Badges result={result} />
         <span class="view-tools">
-          <button type="button" class="view-copy" aria-pressed={raw === 1} onClick={() => setRaw(1 - raw)}>
+          <button
+            type="button"
+            class="button button-small view-copy"
+            aria-pressed={raw === 1}
+            onClick={() => setRaw(1 - raw)}
+          >
             Raw
           </button>
           <CopyButton text={() => rawText(result)} label="Copy" />

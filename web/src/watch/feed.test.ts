@@ -68,11 +68,9 @@ function setUp(answers = false) {
       return socket as unknown as WebSocket;
     },
     answers: async () => answers,
-    storage: {
-      getItem: (key) => kept.get(key) ?? null,
-      setItem: (key, value) => void kept.set(key, value),
-      removeItem: (key) => void kept.delete(key),
-    },
+    read: (name) => kept.get(name) ?? null,
+    keep: (name, value) => void kept.set(name, value),
+    forget: (name) => void kept.delete(name),
   };
   const feed = new Feed(new URL("https://host/envs/a/web/?x=1#y"), browser);
   const newest = (): Socket => {

@@ -1,4 +1,5 @@
 import { type Signal, batch, signal } from "@preact/signals";
+import { stored } from "../storage";
 import { bearer } from "../wire/address";
 import { pauseMs } from "../wire/patience";
 import { type Happened, type Listed, Watched } from "./watched";
@@ -20,7 +21,10 @@ export interface Browser {
   socket: (address: URL, subprotocols: string[]) => WebSocket;
   /** Whether the server answers at all, as a refused socket doesn't say why. */
   answers: (page: URL) => Promise<boolean>;
-  storage: Pick<Storage, "getItem" | "setItem" | "removeItem"> | null;
+  /** What is kept under a name, for this tab. */
+  read: (name: string) => string | null;
+  keep: (name: string, value: string) => void;
+  forget: (name: string) => void;
 }
 
 /** How many sessions can be looked at. */
@@ -51,7 +55,7 @@ export class Feed {
 
   /** Begins, if this tab was given a token before. */
   begin(): void {
-    const token = this.#browser.storage?.getItem(TOKEN);
+    const token = this.#browser.read(TOKEN);
     if (token) this.open(token);
   }
 
@@ -110,7 +114,7 @@ export class Feed {
 
   #opened(): void {
     this.#attempt = 0;
-    if (this.#token !== null) this.#browser.storage?.setItem(TOKEN, this.#token);
+    if (this.#token !== null) this.#browser.keep(TOKEN, this.#token);
     this.standing.value = { phase: "live", message: "" };
     this.#resume();
     this.#choose();
@@ -123,7 +127,7 @@ export class Feed {
     this.#socket = null;
     if (refused) {
       this.#token = null;
-      this.#browser.storage?.removeItem(TOKEN);
+      this.#browser.forget(TOKEN);
       this.standing.value = {
         phase: "asking",
         message: "The server does not accept this token for watching.",
@@ -193,15 +197,8 @@ function ownBrowser(): Browser {
         return false;
       }
     },
-    storage: sessionStorageIfAny(),
+    read: (name) => stored((storage) => storage.getItem(name)),
+    keep: (name, value) => void stored((storage) => storage.setItem(name, value)),
+    forget: (name) => void stored((storage) => storage.removeItem(name)),
   };
-}
-
-/** Browsers that keep nothing forbid even to ask. */
-function sessionStorageIfAny(): Storage | null {
-  try {
-    return sessionStorage;
-  } catch {
-    return null;
-  }
 }

@@ -1,12 +1,12 @@
 import "./watch.css";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { TokenForm } from "../form/token_form";
 import { counted } from "../history/format";
 import type { Environment, Result } from "../types";
 import { Card } from "./card";
 import { Feed, MOST } from "./feed";
 import { SessionTable } from "./session_table";
-import { WatchToken } from "./watch_token";
 
 interface Props {
   page: URL;
@@ -22,7 +22,7 @@ export function WatchPane({ page, ...card }: Props) {
     return () => feed.close();
   }, [feed]);
   const { phase, message } = feed.standing.value;
-  if (phase === "asking") return <WatchToken message={message} onToken={(token) => feed.open(token)} />;
+  if (phase === "asking") return <Asking refusal={message} onToken={(token) => feed.open(token)} />;
   const watched = feed.watched.value;
   const sessions = feed.sessions.value;
   return (
@@ -48,6 +48,15 @@ export function WatchPane({ page, ...card }: Props) {
         ))}
       </div>
     </div>
+  );
+}
+
+function Asking(props: { refusal: string; onToken: (token: string) => void }) {
+  return (
+    <TokenForm {...props} title="Watch running sessions" label="Watch token" submitLabel="Watch">
+      A trainer's sessions can be looked at, step by step. It takes the server's watch token
+      (OPENENV_WATCH_TOKEN), which is kept in this tab alone.
+    </TokenForm>
   );
 }
 

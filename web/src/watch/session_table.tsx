@@ -24,7 +24,12 @@ export function SessionTable(props: Props) {
       {sessions.length > ROWS && (
         <label class="watch-find">
           Find a session or an episode
-          <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <input
+            class="input"
+            type="search"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
         </label>
       )}
       <Table {...props} sessions={drawn} />

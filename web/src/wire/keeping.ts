@@ -1,8 +1,9 @@
 /** What survives a reload of a tab: its session and its history. Two tabs never share them. */
 import { effect } from "@preact/signals";
 import { Log } from "../history/log";
+import { stored } from "../storage";
 import { KeptEntries } from "./kept_entries";
-import { KeptSession, stored } from "./kept_session";
+import { KeptSession } from "./kept_session";
 
 /** How long a reloaded page waits for its former self to let go. */
 const CLAIM_MS = 2_000;

@@ -1,4 +1,5 @@
 /** Which session is this tab's, over a reload. Memory where the browser forbids storage. */
+import { stored } from "../storage";
 import type { Ticket } from "./v2";
 
 /** One tab's session at one server. */
@@ -33,15 +34,6 @@ export class KeptSession {
   forget(): void {
     this.#memory = null;
     stored((storage) => storage.removeItem(this.#name));
-  }
-}
-
-/** Uses the tab's storage; `null` where the browser forbids it, or it is full. */
-export function stored<T>(use: (storage: Storage) => T): T | null {
-  try {
-    return use(sessionStorage);
-  } catch {
-    return null;
   }
 }
 
