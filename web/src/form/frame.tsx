@@ -17,7 +17,7 @@ export interface FieldProps<F = Field> {
 }
 
 /** What a control needs to be labelled, described and found. */
-export interface ControlAttributes {
+interface ControlAttributes {
   id: string;
   "aria-describedby": string | undefined;
   "aria-invalid": true | undefined;

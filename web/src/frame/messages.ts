@@ -16,8 +16,8 @@ export interface Show {
 /** What the frame tells the page. */
 export type Told = { type: "ready" } | { type: "height"; height: number } | { type: "key"; key: string };
 
-export const LEAST_HEIGHT = 40;
-export const MOST_HEIGHT = 900;
+const LEAST_HEIGHT = 40;
+const MOST_HEIGHT = 900;
 const LONGEST_KEY = 20;
 
 /** What a message from the frame says, null if it is none: whoever made the HTML is not believed. */

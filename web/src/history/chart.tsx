@@ -1,8 +1,8 @@
 import "uplot/dist/uPlot.min.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { counted, figure } from "../figures";
 import type { Entry } from "../types";
-import { counted, figure } from "./format";
 import { pointsOf, summaryOf } from "./points";
 
 const HEIGHT = 132;

@@ -1,4 +1,4 @@
-import { counted } from "./format";
+import { counted } from "../figures";
 
 interface Props {
   count: number;

@@ -1,6 +1,5 @@
 import type { Entry, Json, JsonObject } from "../types";
 
-const FIGURES = 4;
 /** What a container takes of the budget, lest one within the other without end be followed. */
 const NESTED = 8;
 
@@ -20,29 +19,6 @@ export function briefCall(members: JsonObject, budget = 160): string {
     write(value, page);
   });
   return parts.join("");
-}
-
-/** A reward, with its sign. */
-export function signed(reward: number | null | undefined): string {
-  if (reward === null || reward === undefined) return "–";
-  return reward > 0 ? `+${figure(reward)}` : figure(reward);
-}
-
-/** A number in few figures. */
-export function figure(value: number): string {
-  const short = Number.isInteger(value) ? value : Number(value.toPrecision(FIGURES));
-  return String(short).replace("-", "−");
-}
-
-/** How long something took. */
-export function duration(milliseconds: number): string {
-  if (milliseconds >= 1000) return `${figure(milliseconds / 1000)} s`;
-  return milliseconds >= 10 ? `${Math.round(milliseconds)} ms` : `${milliseconds.toFixed(1)} ms`;
-}
-
-/** A count with its noun. */
-export function counted(count: number, one: string, more = `${one}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
 }
 
 /** Which entry it is. */

@@ -1,4 +1,5 @@
 import { useId, useState } from "preact/hooks";
+import { thousands } from "../figures";
 import type { Entry, Environment } from "../types";
 import { CopyButton } from "../view/copy";
 import { asLines, asPage, download, fileName } from "./files";
@@ -27,7 +28,7 @@ export function CopyMenu({ log, environment, shown, entry }: CopyProps) {
   const scopes: [Scope, string][] = [
     ["entry", nameOf(entry)],
     ["episode", `Episode ${entry.episode}`],
-    ["shown", `All that is shown (${shown.length.toLocaleString("en")})`],
+    ["shown", `All that is shown (${thousands(shown.length)})`],
   ];
   return (
     <Menu label="Copy">

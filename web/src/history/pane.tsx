@@ -1,9 +1,10 @@
 import "./history.css";
 import { useId, useMemo, useRef, useState } from "preact/hooks";
+import { counted, thousands } from "../figures";
 import type { Entry, Environment } from "../types";
 import { RewardChart } from "./chart";
 import { FilterBar } from "./filter_bar";
-import { counted, nameOf } from "./format";
+import { nameOf } from "./format";
 import { EntryList } from "./list";
 import type { Log } from "./log";
 import { ClearQuestion } from "./clearing";
@@ -128,5 +129,5 @@ function useShown(log: Log, filter: Filter): { entries: readonly Entry[]; gone: 
 
 function countOf(log: Log): string {
   const count = log.length > 0 ? counted(log.length, "entry", "entries") : "";
-  return log.dropped > 0 ? `${count}; the oldest ${log.dropped.toLocaleString("en")} were forgotten` : count;
+  return log.dropped > 0 ? `${count}; the oldest ${thousands(log.dropped)} were forgotten` : count;
 }

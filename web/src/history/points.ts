@@ -1,7 +1,7 @@
 import type { Entry } from "../types";
 
 /** The line of the cumulative reward: entries' indices, and totals; null where the line is broken. */
-export interface Points {
+interface Points {
   x: number[];
   y: (number | null)[];
 }

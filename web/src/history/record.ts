@@ -12,8 +12,8 @@ import type {
   WireError,
 } from "../types";
 
-export const FORMAT = "openenv-history";
-export const VERSION = 1;
+const FORMAT = "openenv-history";
+const VERSION = 1;
 
 /** What is wrong with a file that is something else. */
 export const STRANGE = "this is not a history exported by this page";

@@ -1,5 +1,6 @@
+import { duration, figure, signed } from "../figures";
 import type { Entry } from "../types";
-import { deed, duration, figure, signed } from "./format";
+import { deed } from "./format";
 
 interface Props {
   id: string;

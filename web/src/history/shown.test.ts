@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { brief, briefCall, deed, duration, figure, signed } from "./format";
+import { brief, briefCall, deed } from "./format";
 import { pointsOf, summaryOf } from "./points";
 import { failed, newLog, outcome, played } from "./samples";
 import { EVERYTHING, type Filter, Shown } from "./shown";
@@ -59,23 +59,6 @@ it("says things in one line", () => {
   const [reset, step] = [...played()];
   expect(reset && deed(reset)).toBe("reset(seed=1)");
   expect(step && deed(step)).toBe('message="hi"');
-});
-
-it("writes figures briefly", () => {
-  expect([signed(1), signed(-0.25), signed(0), signed(null), signed(Number.NaN)]).toEqual([
-    "+1",
-    "−0.25",
-    "0",
-    "–",
-    "NaN",
-  ]);
-  expect([figure(1 / 3), figure(123456), duration(0.42), duration(12.6), duration(1234)]).toEqual([
-    "0.3333",
-    "123456",
-    "0.4 ms",
-    "13 ms",
-    "1.234 s",
-  ]);
 });
 
 it("draws the rows that are seen, and some more", () => {

@@ -1,5 +1,5 @@
 /** What a docstring says of a class, and of each of its fields. */
-export interface Documented {
+interface Documented {
   summary: string;
   fields: Map<string, string>;
 }

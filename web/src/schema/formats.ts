@@ -1,5 +1,5 @@
 /** What a format's texts look like, at least, and an example. The environment itself may know more forms than these. */
-export interface Format {
+interface Format {
   pattern: string;
   words: string;
   example: string;

@@ -1,7 +1,7 @@
 import type { Json } from "../types";
 
 /** What a text is as JSON, or why it is none and in which line. */
-export type Parsed = { value: Json; error?: never } | { value?: never; error: string; line: number };
+type Parsed = { value: Json; error?: never } | { value?: never; error: string; line: number };
 
 /** Reads JSON. A number that JavaScript cannot hold exactly is refused: it would be sent as another one. */
 export function parseJson(text: string): Parsed {

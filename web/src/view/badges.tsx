@@ -1,5 +1,9 @@
+import { figure } from "../figures";
 import { isObject } from "../json";
 import type { JsonObject, Result } from "../types";
+
+/** A badge has room for more figures than a row of the history. */
+export const BADGE_FIGURES = 6;
 
 /** What a badge says, and whether that is good. */
 export interface BadgeText {
@@ -14,7 +18,7 @@ export function rewardBadge(reward: number | null, metadata: JsonObject): BadgeT
   if (!Number.isFinite(reward)) return { text: `reward ${reward}`, tone: "warn" };
   const sign = reward > 0 ? "+" : reward < 0 ? "−" : "";
   const tone = reward > 0 ? "ok" : reward < 0 ? "bad" : "plain";
-  return { text: `reward ${sign}${rounded(Math.abs(reward))}`, tone };
+  return { text: `reward ${sign}${figure(Math.abs(reward), BADGE_FIGURES)}`, tone };
 }
 
 /** The badge of an episode: whether it is over, and by its own rules or by a limit where that is told. */
@@ -30,10 +34,6 @@ export function doneBadge(result: Result, metadata: JsonObject): BadgeText {
 export function metadataOf(result: Result): JsonObject {
   const inside = result.observation.metadata;
   return { ...(isObject(inside) ? inside : {}), ...result.metadata };
-}
-
-function rounded(value: number): string {
-  return String(Number(value.toPrecision(6)));
 }
 
 /** Reward and end of an episode in words, signs and colours. */

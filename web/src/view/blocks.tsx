@@ -1,3 +1,4 @@
+import { thousands } from "../figures";
 import { isObject } from "../json";
 import type { JsonObject } from "../types";
 import { PictureView } from "./canvas";
@@ -52,7 +53,7 @@ function pictureInBlock(block: JsonObject) {
 }
 
 /** An address: a link where it may be followed, else its text. */
-export function Address({ address }: { address: string }) {
+function Address({ address }: { address: string }) {
   const link = safeLink(address);
   if (link === null) return <code class="view-inline">{address}</code>;
   return (
@@ -80,7 +81,7 @@ function FileView({ file }: { file: FileIn }) {
     <li>
       <span class="view-key">{file.name}</span>{" "}
       <span class="view-muted">
-        {file.mime}, {bytes.toLocaleString("en")} bytes
+        {file.mime}, {thousands(bytes)} bytes
       </span>
       {picture && <PictureView picture={picture} label={file.name} />}
     </li>

@@ -1,14 +1,15 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 const SAID_MS = 1500;
 
 /** A button that copies a text, which is made when it is asked for. */
 export function CopyButton({ text, label = "Copy" }: { text: () => string; label?: string }) {
   const [said, setSaid] = useState("");
-  const copy = async () => {
-    setSaid((await copied(text())) ? "Copied" : "Not copied");
-    setTimeout(() => setSaid(""), SAID_MS);
-  };
+  useEffect(() => {
+    const timer = setTimeout(() => setSaid(""), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [said]);
+  const copy = async () => setSaid((await copied(text())) ? "Copied" : "Not copied");
   return (
     <button type="button" class="button button-small view-copy" onClick={copy}>
       <span aria-live="polite">{said || label}</span>

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { thousands } from "../figures";
 import { cleaned } from "../frame/clean";
 import { type Show, type Theme, toldIn } from "../frame/messages";
 
@@ -39,7 +40,7 @@ export function Frame(props: FrameProps) {
   if (size > LONGEST)
     return (
       <p class="view-note">
-        The environment's view is too large to show: {size.toLocaleString("en")} characters of HTML.
+        The environment's view is too large to show: {thousands(size)} characters of HTML.
       </p>
     );
   return document.documentElement.dataset.viewer === undefined ? (

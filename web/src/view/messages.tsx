@@ -1,3 +1,4 @@
+import { thousands } from "../figures";
 import type { Json } from "../types";
 import { Blocks } from "./blocks";
 import { areBlocks, type Message } from "./lists";
@@ -15,7 +16,7 @@ export function Messages({ messages, path }: { messages: Message[]; path: string
     <div class="view-block">
       {from > 0 && (
         <button type="button" class="button button-small" onClick={more}>
-          Show earlier <span class="view-muted">({from.toLocaleString("en")} more)</span>
+          Show earlier <span class="view-muted">({thousands(from)} more)</span>
         </button>
       )}
       <ol class="view-messages" start={from + 1}>

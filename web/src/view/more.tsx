@@ -1,3 +1,4 @@
+import { thousands } from "../figures";
 import { usePlace } from "./places";
 
 const STEPS = 25;
@@ -27,7 +28,7 @@ export function More({ portion, unit }: { portion: Portion; unit: string }) {
     <button type="button" class="button button-small" onClick={more}>
       Show more{" "}
       <span class="view-muted">
-        ({shown.toLocaleString("en")} of {total.toLocaleString("en")} {unit})
+        ({thousands(shown)} of {thousands(total)} {unit})
       </span>
     </button>
   );

@@ -1,6 +1,7 @@
+import { figure } from "../figures";
 import { isObject } from "../json";
 import type { Json, JsonObject } from "../types";
-import { Badge, type BadgeText } from "./badges";
+import { Badge, BADGE_FIGURES, type BadgeText } from "./badges";
 import { FailureView } from "./failure";
 import { failureIn } from "./kind";
 import { Tree } from "./tree";
@@ -40,5 +41,5 @@ export function RubricTree({
 
 function scoreBadge(score: Json | undefined): BadgeText {
   if (typeof score !== "number") return { text: "no score", tone: "bad" };
-  return { text: `score ${Number(score.toPrecision(6))}`, tone: score > 0 ? "ok" : "plain" };
+  return { text: `score ${figure(score, BADGE_FIGURES)}`, tone: score > 0 ? "ok" : "plain" };
 }

@@ -88,7 +88,7 @@ const MARKS = [
 const CERTAIN = [/^```[\s\S]*^```/m, /^\|?(?:[ \t]*:?-{3,}:?[ \t]*\|)+(?:[ \t]*:?-{3,}:?[ \t]*)?\|?[ \t]*$/m];
 
 /** Whether a text is evidently markdown: a fence or a table, or two other marks, and nothing that is drawn by spaces. */
-export function isMarkdown(text: string): boolean {
+function isMarkdown(text: string): boolean {
   if (text.length > LONGEST_MARKDOWN) return false;
   if (CERTAIN.some((mark) => mark.test(text))) return true;
   if (isAligned(text, true)) return false;
@@ -98,7 +98,7 @@ export function isMarkdown(text: string): boolean {
 const DRAWN = /[\u2500-\u259f\u2654-\u265f\u25a0-\u25ff]|^[ \t]*[+|][-=+| \t]{3,}[+|][ \t]*$|\S {3,}\S/m;
 
 /** Whether a text wants letters of one width: a drawing, a board, a log, a traceback. */
-export function isAligned(text: string, onlyDrawn = false): boolean {
+function isAligned(text: string, onlyDrawn = false): boolean {
   if (DRAWN.test(text)) return true;
   if (onlyDrawn) return false;
   const lines = text.split("\n").filter((line) => line.trim());

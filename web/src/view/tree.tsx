@@ -144,7 +144,7 @@ function Branch({
 }
 
 /** A value that holds no others. */
-export function Leaf({ value, path }: { value: Json; path: string }) {
+function Leaf({ value, path }: { value: Json; path: string }) {
   if (typeof value === "string")
     return (
       <span class="view-string">

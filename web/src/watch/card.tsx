@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
-import { figure, nameOf, signed } from "../history/format";
+import { figure, signed, thousands } from "../figures";
+import { nameOf } from "../history/format";
 import { HistoryPane } from "../history/pane";
 import type { Entry, Environment, Result } from "../types";
 import type { Watched } from "./watched";
@@ -63,7 +64,7 @@ function Badges({ watched }: { watched: Watched }) {
       {watched.isClosed.value && <span class="watch-badge">closed</span>}
       {(skipped > 0 || isUnsure) && (
         <span class="watch-badge watch-skipped">
-          {skipped > 0 ? skipped.toLocaleString("en") : "some"}
+          {skipped > 0 ? thousands(skipped) : "some"}
           {isUnsure && skipped > 0 ? " or more" : ""} skipped
         </span>
       )}
@@ -90,6 +91,6 @@ interface ObservationProps extends Pick<Props, "renderObservation"> {
 function Observation({ result, previous, renderObservation }: ObservationProps) {
   const { omitted_bytes: omitted } = result.observation;
   if (typeof omitted !== "number") return <>{renderObservation(result, previous)}</>;
-  const size = Math.ceil(omitted / 1024).toLocaleString("en");
+  const size = thousands(Math.ceil(omitted / 1024));
   return <p class="watch-line">The observation has {size} KB: too much to be watched.</p>;
 }

@@ -5,7 +5,7 @@ import { pauseMs } from "../wire/patience";
 import { type Happened, type Listed, Watched } from "./watched";
 
 /** Where watching stands; `message` says it to people. */
-export interface Standing {
+interface Standing {
   phase: "asking" | "connecting" | "live" | "lost";
   message: string;
 }

@@ -1,8 +1,8 @@
 import "./watch.css";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { counted } from "../figures";
 import { TokenForm } from "../form/token_form";
-import { counted } from "../history/format";
 import type { Environment, Result } from "../types";
 import { Card } from "./card";
 import { Feed, MOST } from "./feed";

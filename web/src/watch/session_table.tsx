@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { figure } from "../history/format";
+import { figure, thousands } from "../figures";
 import type { Listed, Watched } from "./watched";
 
 interface Props {
@@ -35,7 +35,7 @@ export function SessionTable(props: Props) {
       <Table {...props} sessions={drawn} />
       {found.length > drawn.length && (
         <p class="watch-line">
-          The first {ROWS} of {found.length.toLocaleString("en")} are listed.
+          The first {ROWS} of {thousands(found.length)} are listed.
         </p>
       )}
     </>
@@ -99,9 +99,9 @@ function SessionRow({ session, isPicked, isFull, onPick }: RowProps) {
       <td class="watch-wide watch-name" title={session.episode_id ?? ""}>
         {session.episode_id ?? "–"}
       </td>
-      <td class="watch-number">{session.step_count.toLocaleString("en")}</td>
+      <td class="watch-number">{thousands(session.step_count)}</td>
       <td class="watch-number">{session.total_reward === null ? "–" : figure(session.total_reward)}</td>
-      <td class="watch-now">{nowOf(session)}</td>
+      <td>{nowOf(session)}</td>
     </tr>
   );
 }

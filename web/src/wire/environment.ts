@@ -29,7 +29,7 @@ export async function loadEnvironment(page: URL, token?: string): Promise<Enviro
 }
 
 /** `web/config.json`, which needs no token. Rejects with a `WireFailure`. */
-export async function loadConfig(page: URL): Promise<Config> {
+async function loadConfig(page: URL): Promise<Config> {
   const answer = await get(endpoint(page, "web/config.json"));
   if (answer.status === 404) return PLAIN;
   return { ...PLAIN, ...(await bodyOf<Partial<Config>>(answer, "web/config.json")) };
