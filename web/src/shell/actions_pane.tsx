@@ -35,19 +35,23 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
   const act = (action: JsonObject) => void desk.step(action);
   const field = chatField(schemas.action);
   const tabs: Tab[] = [];
-  if (tools.length > 0) tabs.push({ id: "tools", name: "Tools", panel: () => palette() });
+  const hasTools = tools.length > 0 || (config.tools && config.version !== null);
+  if (hasTools) tabs.push({ id: "tools", name: "Tools", panel: () => palette() });
   if (field !== undefined) tabs.push({ id: "chat", name: "Chat", panel: () => chat(field) });
   tabs.push({ id: "form", name: "Form", panel: () => form() });
-  const chosen = useSignal(config.chat || tools.length > 0 ? (tabs[0]?.id ?? "form") : "form");
+  const chosen = useSignal(config.chat || hasTools ? (tabs[0]?.id ?? "form") : "form");
 
-  const palette = () => (
-    <ToolPalette
-      tools={tools}
-      busy={busy}
-      faults={faultsOf("step")}
-      onCall={(tool, args) => act({ type: "call_tool", tool_name: tool.name, arguments: args })}
-    />
-  );
+  const palette = () =>
+    tools.length === 0 ? (
+      <p class="shell-muted">The tools are listed once an episode has begun: press Reset.</p>
+    ) : (
+      <ToolPalette
+        tools={tools}
+        busy={busy}
+        faults={faultsOf("step")}
+        onCall={(tool, args) => act({ type: "call_tool", tool_name: tool.name, arguments: args })}
+      />
+    );
   const chat = (name: string) => <Chat field={name} log={desk.log} busy={busy} onSay={act} />;
   const form = () => (
     <ActionForm

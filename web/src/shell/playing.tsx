@@ -1,20 +1,20 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { openFile, type Opened } from "../history/files";
 import { HistoryPane } from "../history/pane";
 import { type Button, quickActions } from "../play/quick";
 import { actByKey } from "../play/quick_bar";
 import type { Desk } from "../store";
-import type { Entry, Tool } from "../types";
+import type { Entry } from "../types";
 import { ObservationView } from "../view/observation";
 import { WatchPane } from "../watch/pane";
-import { listTools } from "../wire/tools";
 import { Readme, SchemaView } from "./about";
 import { ActionsPane } from "./actions_pane";
 import { Header } from "./header";
 import { Notices } from "./notices";
 import { ObservationPane } from "./observation_pane";
 import { type Tab, Tabs } from "./tabs";
+import { useTools } from "./use_tools";
 import { Viewing } from "./viewing";
 
 interface Props {
@@ -81,17 +81,8 @@ function watching(page: URL, desk: Desk) {
 }
 
 function DeskView({ page, desk, onOpen }: Props & { onOpen: (file: File) => Promise<void> }) {
-  const tools = useSignal<Tool[]>([]);
+  const tools = useTools(page, desk);
   const keys = useSignal(true);
-  useEffect(() => {
-    if (!desk.environment.config.tools) return;
-    void listTools(page, desk.token).then(
-      (found) => {
-        tools.value = found;
-      },
-      () => undefined, // the form takes calls of tools, too
-    );
-  }, [desk, page]);
   const { action: schema } = desk.environment.schemas;
   const before = useRef<Button[]>([]);
   const result = desk.result.value;

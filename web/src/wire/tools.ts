@@ -16,11 +16,16 @@ export async function listTools(page: URL, token?: string): Promise<Tool[]> {
   let cursor: Json = null;
   for (let asked = 0; asked < MAX_PAGES; asked++) {
     const result: JsonObject = await listed(endpoint(page, "mcp"), cursor, token);
-    if (Array.isArray(result.tools)) tools.push(...result.tools.filter(isObject).map(toolOf));
+    tools.push(...toolsIn(result.tools));
     cursor = result.nextCursor ?? null;
     if (cursor === null) break;
   }
   return tools;
+}
+
+/** The tools in a list of them, whichever road it came. */
+export function toolsIn(list: Json | undefined): Tool[] {
+  return Array.isArray(list) ? list.filter(isObject).map(toolOf) : [];
 }
 
 async function listed(address: URL, cursor: Json, token?: string): Promise<JsonObject> {
@@ -46,10 +51,11 @@ async function post(address: URL, body: JsonObject, token?: string): Promise<Res
   }
 }
 
-function toolOf({ name, description, inputSchema }: JsonObject): Tool {
+function toolOf({ name, description, inputSchema, input_schema }: JsonObject): Tool {
+  const schema = inputSchema ?? input_schema;
   return {
     name: String(name),
     description: typeof description === "string" ? description : "",
-    schema: isObject(inputSchema) ? (inputSchema as Schema) : { type: "object" },
+    schema: isObject(schema) ? (schema as Schema) : { type: "object" },
   };
 }
