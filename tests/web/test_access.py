@@ -94,6 +94,7 @@ def test_the_other_parts_of_the_page(visit: Visit, look: Look) -> None:
         visitor.open_tab("Schema")
         check(visitor)
         visitor.open_tab("Play")
+        visitor.reset()
         visitor.open_tab("Tools")
         check(visitor)
         visitor.open_tab("Chat")

@@ -58,6 +58,8 @@ def test_the_card_the_readme_the_schema_and_the_tools(victim: Visitor) -> None:
     victim.press_links()
     victim.open_tab("Schema")
     victim.open_tab("Play")
+    victim.reset()
+    victim.open_form()
     victim.open_tab("Tools")
     victim.sees_action("call")
     victim.press_links()

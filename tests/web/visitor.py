@@ -117,7 +117,8 @@ class Visitor:
 
     def may(self, name: str) -> bool:
         """Whether the environment offers that button now."""
-        return self._button(name).count() > 0
+        button = self._button(name)
+        return button.count() > 0 and button.is_enabled()
 
     def _button(self, name: str) -> Locator:
         buttons = self.actions.get_by_role("region", name="Quick actions")

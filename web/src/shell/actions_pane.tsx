@@ -9,12 +9,13 @@ import type { Button } from "../play/quick";
 import { QuickBar } from "../play/quick_bar";
 import { chatField } from "../play/spoken";
 import type { Desk } from "../store";
-import type { Entry, Fault, JsonObject, Tool } from "../types";
+import type { Entry, Fault, JsonObject, Schema, Tool } from "../types";
 import { Snippet } from "./snippet";
 import { StatePanel } from "./state_panel";
 import { type Tab, Tabs } from "./tabs";
 
 const NONE: Fault[] = [];
+const CALL = "CallToolAction";
 
 interface Props {
   desk: Desk;
@@ -39,7 +40,9 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
   if (hasTools) tabs.push({ id: "tools", name: "Tools", panel: () => palette() });
   if (field !== undefined) tabs.push({ id: "chat", name: "Chat", panel: () => chat(field) });
   tabs.push({ id: "form", name: "Form", panel: () => form() });
-  const chosen = useSignal(config.chat || hasTools ? (tabs[0]?.id ?? "form") : "form");
+  const chosen = useSignal(
+    takesCallsAlone(schemas.action) ? "tools" : config.chat && field ? "chat" : "form",
+  );
 
   const palette = () =>
     tools.length === 0 ? (
@@ -121,6 +124,11 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
 /** After a reset the keys are for playing: Space must not press Reset again. */
 function toButtons(): void {
   if (document.activeElement?.closest(".form-reset")) document.getElementById("quick")?.focus();
+}
+
+/** Whether calls of tools are the only actions. */
+function takesCallsAlone(action: Schema): boolean {
+  return action.title === CALL || CALL in (action.$defs ?? {});
 }
 
 /** The action of the step that is `offset` steps back, 1 being the newest. */
