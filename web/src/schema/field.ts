@@ -98,19 +98,21 @@ function withNull(field: Field): Field {
   return { ...field, nullable: false, kind: "choice", options: [...options, null] } as Field;
 }
 
-function withoutNull(root: Schema, schema: Schema): [Schema, boolean] {
+const MOST_UNIONS = 8;
+
+function withoutNull(root: Schema, schema: Schema, depth = 0): [Schema, boolean] {
   if (Array.isArray(schema.type) && schema.type.includes("null") && schema.type.length > 1) {
     const types = schema.type.filter((type) => type !== "null");
     return [{ ...schema, type: types.length === 1 ? types[0]! : types }, true];
   }
   const key = schema.anyOf ? "anyOf" : "oneOf";
   const options = schema[key];
-  if (!Array.isArray(options)) return [schema, false];
+  if (!Array.isArray(options) || depth > MOST_UNIONS) return [schema, false];
   const others = options.filter((option) => resolve(root, asSchema(option)).type !== "null");
   const nullable = others.length < options.length;
   if (others.length !== 1) return [nullable ? { ...schema, [key]: others } : schema, nullable];
   const { [key]: _, default: __, ...beside } = schema;
-  const [only, alsoNull] = withoutNull(root, resolve(root, asSchema(others[0])));
+  const [only, alsoNull] = withoutNull(root, resolve(root, asSchema(others[0])), depth + 1);
   return [{ ...only, ...beside }, nullable || alsoNull];
 }
 

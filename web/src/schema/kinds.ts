@@ -34,9 +34,16 @@ function constant(_root: Schema, { schema }: Place): Kind | null {
     : null;
 }
 
+/** Of more options than these nobody chooses one from a list: they are typed. */
+const MOST_OPTIONS = 1000;
+
 function choice(root: Schema, { schema }: Place): Kind | null {
   const options = Array.isArray(schema.enum) ? schema.enum : constants(root, schema);
-  return options && options.length > 0 ? { kind: "choice", options } : null;
+  if (!options || options.length === 0) return null;
+  if (options.length <= MOST_OPTIONS) return { kind: "choice", options };
+  return options.every((option) => typeof option === "string")
+    ? { kind: "string", format: "" }
+    : { kind: "json" };
 }
 
 /** A union of nothing but constants is a choice. */
@@ -53,26 +60,37 @@ interface Form {
 
 const DEEPEST = 3;
 
-/** The options of a union, and of the unions among them. */
-function formsOf(root: Schema, schema: Schema, depth = 0): Form[] {
-  const options = isUnion(schema) ? (schema.anyOf ?? schema.oneOf ?? []) : [];
-  return options.map(asSchema).flatMap((place): Form[] => {
-    const resolved = resolve(root, place);
-    if (!isUnion(resolved)) return [{ place, resolved }];
-    // A union that has itself as an option ends somewhere.
-    return depth < DEEPEST ? formsOf(root, resolved, depth + 1) : [{ place: {}, resolved: {} }];
-  });
+/** The options of a union, and of the unions among them: one more than `MOST_OPTIONS` where there are too many. */
+function formsOf(root: Schema, schema: Schema): Form[] {
+  const forms: Form[] = [];
+  for (const form of formsIn(root, schema, 0)) {
+    forms.push(form);
+    if (forms.length > MOST_OPTIONS) break;
+  }
+  return forms;
 }
 
-/** Whether a schema offers a choice of forms; one that has a form of its own only limits it further. */
-function isUnion(schema: Schema): boolean {
+function* formsIn(root: Schema, schema: Schema, depth: number): Generator<Form> {
+  for (const place of optionsOf(schema).map(asSchema)) {
+    const resolved = resolve(root, place);
+    if (optionsOf(resolved).length === 0) yield { place, resolved };
+    // A union that has itself as an option ends somewhere.
+    else if (depth === DEEPEST) yield { place: {}, resolved: {} };
+    else yield* formsIn(root, resolved, depth + 1);
+  }
+}
+
+/** The forms that a schema offers a choice of; one that has a form of its own only limits it further. */
+function optionsOf(schema: Schema): Schema[] {
   const formed =
     schema.properties !== undefined || (typeof schema.type === "string" && schema.type !== "object");
-  return !formed && Array.isArray(schema.anyOf ?? schema.oneOf);
+  const options = schema.anyOf ?? schema.oneOf;
+  return !formed && Array.isArray(options) ? options : [];
 }
 
 function union(root: Schema, { schema, name }: Place): Kind | null {
   const forms = formsOf(root, schema);
+  if (forms.length > MOST_OPTIONS) return { kind: "json" };
   if (forms.length > 0) return numeric(forms) ?? apart(root, schema, forms, name);
   if (!Array.isArray(schema.type) || schema.type.length === 0) return null;
   const options = schema.type.map((type) => ({ label: type, schema: { ...schema, type } }));

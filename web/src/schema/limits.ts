@@ -10,7 +10,7 @@ export function limitsOf(field: Field): string {
       return numberWords(field);
     case "string":
     case "text":
-      return [formatWords(field), lengthWords(field)].filter(Boolean).join(", ");
+      return [choiceWords(field), formatWords(field), lengthWords(field)].filter(Boolean).join(", ");
     case "code":
       return field.language;
     case "bytes":
@@ -35,6 +35,10 @@ function numberWords(field: NumberKind & Place): string {
   return [kind, between(field.min, field.max), ...(field.integer ? [] : open), step]
     .filter(Boolean)
     .join(", ");
+}
+
+function choiceWords({ schema }: Field): string {
+  return Array.isArray(schema.enum) ? `one of ${schema.enum.length} texts` : "";
 }
 
 function formatWords(field: Field): string {

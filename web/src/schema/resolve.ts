@@ -1,7 +1,7 @@
 import type { Schema } from "../types";
 import { stepsOf } from "./path";
 
-const DEEPEST = 32;
+const DEEPEST = 256;
 
 /** A schema as an object: `true`, and whatever is none, allows anything. */
 export function asSchema(schema: unknown): Schema {
@@ -28,9 +28,26 @@ function decoded(pointer: string): string {
   }
 }
 
-/** A schema with its `$ref`s followed and its `allOf` merged into it; what stands beside them goes before. */
+const resolved = new WeakMap<Schema, WeakMap<Schema, Schema>>();
+
+/**
+ * A schema with its `$ref`s followed and its `allOf` merged into it; what stands beside them goes before. Each part is
+ * resolved once, as schemas may name the same parts over and over; one that names itself adds nothing.
+ */
 export function resolve(root: Schema, schema: Schema, depth = 0): Schema {
+  if (schema.$ref === undefined && schema.allOf === undefined) return schema;
   if (depth > DEEPEST) return {};
+  let known = resolved.get(root);
+  if (!known) resolved.set(root, (known = new WeakMap()));
+  const before = known.get(schema);
+  if (before) return before;
+  known.set(schema, {});
+  const whole = followed(root, schema, depth);
+  known.set(schema, whole);
+  return whole;
+}
+
+function followed(root: Schema, schema: Schema, depth: number): Schema {
   if (typeof schema.$ref === "string") {
     const { $ref, ...beside } = schema;
     const found = target(root, $ref);

@@ -1,5 +1,5 @@
 import { Validator, type OutputUnit, type Schema as Draft } from "@cfworker/json-schema";
-import { isObject } from "../json";
+import { child, isObject } from "../json";
 import type { Fault, Json, Schema } from "../types";
 import { compiled, NUMBER } from "./compile";
 import { fieldOf, type FieldOf } from "./field";
@@ -10,7 +10,10 @@ import { faultWords, shown } from "./words";
 
 type Checker = (value: Json) => OutputUnit[];
 
-const MOST_FAULTS = 100;
+/** What the checker says, at most, of one value: more than this nobody reads. */
+const MOST_UNITS = 1000;
+/** Schemas whose parts name each other may take for ever to check: parts looked at before the server is left to it. */
+const MOST_VISITS = 300_000;
 const checkers = new WeakMap<Schema, { checker: Checker; schema: Schema }>();
 
 /**
@@ -30,19 +33,40 @@ export function validate(schema: Schema, value: Json): Fault[] {
 function checkerOf(schema: Schema): { checker: Checker; schema: Schema } {
   const known = checkers.get(schema);
   if (known) return known;
-  const read = compiled(schema);
-  const validator = new Validator(read as Draft, "2020-12", false);
-  const checker = (value: Json): OutputUnit[] => {
+  const made = madeFor(schema);
+  checkers.set(schema, made);
+  return made;
+}
+
+function madeFor(schema: Schema): { checker: Checker; schema: Schema } {
+  let visits = 0;
+  const visited = () => {
+    visits += 1;
+    if (visits > MOST_VISITS) throw new RangeError("this takes too long to be checked here");
+  };
+  try {
+    const read = compiled(schema, visited);
+    const validator = new Validator(read as Draft, "2020-12", false);
+    const checker = (value: Json): OutputUnit[] => {
+      visits = 0;
+      return validator.validate(value).errors.slice(0, MOST_UNITS);
+    };
+    return { checker: orNothing(checker), schema: read };
+  } catch {
+    // It is nested deeper than can be followed.
+    return { checker: () => [], schema: {} };
+  }
+}
+
+/** A schema that never ends, or that says what it must not, finds nothing. */
+function orNothing(checker: Checker): Checker {
+  return (value) => {
     try {
-      return validator.validate(value).errors;
+      return checker(value);
     } catch {
-      // A schema that never ends, or that says what it must not.
       return [];
     }
   };
-  const made = { checker, schema: read };
-  checkers.set(schema, made);
-  return made;
 }
 
 /** Leaves out what is said of options that a value is not of. */
@@ -57,7 +81,7 @@ function withoutOtherOptions(root: Schema, read: Schema, value: Json, units: Out
       if (!isWithin(other.keywordLocation, chosen)) left.delete(other);
     }
   }
-  return [...left].slice(0, MOST_FAULTS * 10);
+  return [...left];
 }
 
 function isWithin(pointer: string, other: string): boolean {
@@ -75,15 +99,19 @@ function chosenOption(root: Schema, read: Schema, value: Json, unit: OutputUnit)
 }
 
 function decoded(pointer: string): string {
-  return decodeURI(pointer.slice(1));
+  return decodeURIComponent(pointer.slice(1));
 }
 
 /** The schema that a keyword's location goes through, over its `$ref`s. */
 function schemaAt(root: Schema, location: string): Record<string, unknown> {
   let found: unknown = root;
-  for (const step of stepsOf(location.slice(1))) {
-    const inner = isObject(found) ? found[step] : Array.isArray(found) ? found[Number(step)] : undefined;
-    found = step === "$ref" ? target(root, String(inner)) : inner;
+  for (const step of stepsOf(decoded(location))) {
+    const inner = isObject(found)
+      ? child(found, step)
+      : Array.isArray(found)
+        ? found[Number(step)]
+        : undefined;
+    found = step === "$ref" && typeof inner === "string" ? target(root, inner) : inner;
   }
   return asSchema(found);
 }

@@ -72,6 +72,7 @@ export function faultWords(
 const MOST = 12;
 
 function choices(options: unknown): string {
-  const all = (options as Json[]).map(shown);
-  return all.length > MOST ? `${all.slice(0, MOST).join(", ")}, …` : all.join(", ");
+  const all = options as Json[];
+  const first = all.slice(0, MOST).map(shown).join(", ");
+  return all.length > MOST ? `${first}, …` : first;
 }
