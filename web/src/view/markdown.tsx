@@ -6,6 +6,7 @@ import { Pieces } from "./code";
 import { pictureIn } from "./image";
 import "./markdown.css";
 import { safeLink } from "./links";
+import { isTame } from "./tame";
 import { LongText } from "./text";
 import { languageOf } from "./texts";
 
@@ -70,8 +71,8 @@ function quieted(html: string): string {
 
 /** Markdown, sanitised: nothing in it runs, loads, submits or leaves the page unasked. */
 export function Markdown({ text }: { text: string }) {
-  if (text.length > LONGEST)
-    return <LongText text={text} path=":markdown" label="markdown, too long to be formatted" />;
+  if (text.length > LONGEST || !isTame(text))
+    return <LongText text={text} path=":markdown" label="markdown, too large to be formatted" />;
   return <Formatted text={text} />;
 }
 

@@ -30,10 +30,31 @@ describe("textForm", () => {
       "**".repeat(25_000),
       "\n".repeat(50_000),
       "select ".repeat(7000),
+      `${"#".repeat(49_000)}a`,
+      `${"|---".repeat(12_000)}x`,
+      `${"-".repeat(49_000)}x`,
+      `${"-".repeat(19_000)}x`,
+      "![".repeat(24_000),
+      "[".repeat(19_000),
+      `${"+" + "-+".repeat(9_000)}x`,
+      `${"X ".repeat(9_000)}\n`.repeat(2),
     ]) {
       textForm("code", text);
       textForm("text", `${text}!`);
     }
+  });
+});
+
+describe("textForm of what is long", () => {
+  it("is told by its beginning", () => {
+    expect(textForm("text", `# A\n\n- b\n- c\n\n**d**\n${"e\n".repeat(5000)}`)).toEqual({ form: "markdown" });
+    expect(textForm("text", `┌──┐\n${"x".repeat(30_000)}`)).toEqual({ form: "long", mono: true });
+  });
+
+  it("leaves what is nested very deeply as it is", () => {
+    const nested = "[".repeat(2000) + "]".repeat(2000);
+    expect(textForm("text", nested).form).toBe("long");
+    expect(textForm("text", '{"a":[1]}').form).toBe("code");
   });
 });
 

@@ -7,7 +7,11 @@ export type TextForm =
 
 const SHORT = 120;
 const LONGEST_FORMED = 50_000;
+/** What is nested deeply is mostly spaces, once indented. */
+const LONGEST_INDENTED = 10 * LONGEST_FORMED;
 const LONGEST_MARKDOWN = 20_000;
+const LOOKED_AT = 4000;
+const LINE_LOOKED_AT = 500;
 const LANGUAGES: Record<string, string> = {
   py: "python",
   python: "python",
@@ -35,12 +39,20 @@ export function languageOf(name: string): string {
 
 /** The form of a text in a field of that name; `mediaType` is the schema's `contentMediaType`. */
 export function textForm(name: string, text: string, mediaType = ""): TextForm {
-  if (text.length > LONGEST_FORMED) return { form: "long", mono: isAligned(text.slice(0, 4000)) };
+  const begin = beginning(text);
+  if (text.length > LONGEST_FORMED) return { form: "long", mono: isAligned(begin) };
   const code = codeIn(name, text);
   if (code) return code;
-  if (mediaType === "text/markdown" || isMarkdown(text)) return { form: "markdown" };
+  if (mediaType === "text/markdown" || (text.length <= LONGEST_MARKDOWN && isMarkdown(begin)))
+    return { form: "markdown" };
   if (text.length <= SHORT && !text.includes("\n")) return { form: "short" };
-  return { form: "long", mono: isAligned(text) };
+  return { form: "long", mono: isAligned(begin) };
+}
+
+/** What a text's form is told by: the rules would take too long on some longer texts. */
+function beginning(text: string): string {
+  const lines = text.slice(0, LOOKED_AT).split("\n");
+  return lines.map((line) => line.slice(0, LINE_LOOKED_AT)).join("\n");
 }
 
 function codeIn(name: string, text: string): TextForm | null {
@@ -51,7 +63,8 @@ function codeIn(name: string, text: string): TextForm | null {
   const named = NAMED_LANGUAGE.exec(name);
   if (named && text.trim() && !isWord(text))
     return { form: "code", text, language: languageOf(named[1] ?? "") };
-  if (NAMED_CODE.test(name) && !isWord(text)) return { form: "code", text, language: guessed(text) };
+  if (NAMED_CODE.test(name) && !isWord(text))
+    return { form: "code", text, language: guessed(beginning(text)) };
   return jsonIn(text);
 }
 
@@ -63,7 +76,8 @@ function isWord(text: string): boolean {
 function jsonIn(text: string): TextForm | null {
   if (!/^\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*$/.test(text)) return null;
   try {
-    return { form: "code", text: JSON.stringify(JSON.parse(text), null, 2), language: "json" };
+    const indented = JSON.stringify(JSON.parse(text), null, 2);
+    return indented.length <= LONGEST_INDENTED ? { form: "code", text: indented, language: "json" } : null;
   } catch {
     return null;
   }
@@ -89,7 +103,6 @@ const CERTAIN = [/^```[\s\S]*^```/m, /^\|?(?:[ \t]*:?-{3,}:?[ \t]*\|)+(?:[ \t]*:
 
 /** Whether a text is evidently markdown: a fence or a table, or two other marks, and nothing that is drawn by spaces. */
 function isMarkdown(text: string): boolean {
-  if (text.length > LONGEST_MARKDOWN) return false;
   if (CERTAIN.some((mark) => mark.test(text))) return true;
   if (isAligned(text, true)) return false;
   return MARKS.filter((mark) => mark.test(text)).length >= 2;
