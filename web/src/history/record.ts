@@ -1,5 +1,6 @@
 /** The lines of a history's file: a header, then an entry each, in JSON. */
 import { isObject } from "../json";
+import { described, readable } from "../wire/environment";
 import type {
   Entry,
   Environment,
@@ -72,14 +73,12 @@ export function environmentIn(header: Json): Environment {
   if (version !== VERSION)
     throw new RecordError(`its format has version ${shown(version)}; this page reads ${VERSION}`);
   const { address, metadata, schemas, config } = object(environment, "environment");
-  const { action, observation, state } = object(schemas, "environment.schemas");
-  const schema = { action: object(action, "action"), observation: object(observation, "observation") };
-  const { name, ...described } = object(metadata, "environment.metadata");
+  const words = object(metadata, "environment.metadata");
   const { version: server, python, needs_token } = object(config, "environment.config");
   return {
     address: text(address, "environment.address"),
-    metadata: { description: "", ...described, name: text(name, "environment.metadata.name") },
-    schemas: { ...schema, state: object(state, "state") },
+    metadata: { ...described(words), name: text(words.name, "environment.metadata.name") },
+    schemas: readable(object(schemas, "environment.schemas")),
     config: {
       version: server === null ? null : text(server, "environment.config.version"),
       mode: "simulation",

@@ -1,5 +1,7 @@
 /** What a server tells of its environment: its schemas, its words about itself, and its page's. */
-import type { Config, Environment, Metadata, Schemas } from "../types";
+import { isObject } from "../json";
+import { asSchema } from "../schema/resolve";
+import type { Config, Environment, JsonObject, Metadata, Schemas } from "../types";
 import { baseAddress, endpoint } from "./address";
 import { failure, messageOf } from "./failure";
 import { ask, unauthorized, unreachable } from "./link";
@@ -21,24 +23,45 @@ export const PLAIN: Config = {
 /** Asks a server about its environment. Rejects with a `WireFailure`. */
 export async function loadEnvironment(page: URL, token?: string): Promise<Environment> {
   const [metadata, schemas, config] = await Promise.all([
-    told<Metadata>(page, "metadata", token),
-    told<Schemas>(page, "schema", token),
+    told(page, "metadata", token),
+    told(page, "schema", token),
     loadConfig(page),
   ]);
-  return { address: baseAddress(page).href, metadata, schemas, config };
+  return {
+    address: baseAddress(page).href,
+    metadata: described(metadata),
+    schemas: readable(schemas),
+    config,
+  };
+}
+
+/** An environment's words about itself; what is no text counts as unsaid. */
+export function described({ name, description, readme_content, ...others }: JsonObject): Metadata {
+  return {
+    ...others,
+    name: typeof name === "string" ? name : "environment",
+    description: typeof description === "string" ? description : "",
+    ...(typeof readme_content === "string" && { readme_content }),
+  };
+}
+
+/** Schemas that are objects: a schema that is `true`, or that is none, allows anything. */
+export function readable({ action, observation, state }: JsonObject): Schemas {
+  return { action: asSchema(action), observation: asSchema(observation), state: asSchema(state) };
 }
 
 /** `web/config.json`, which needs no token. Rejects with a `WireFailure`. */
 async function loadConfig(page: URL): Promise<Config> {
   const answer = await get(endpoint(page, "web/config.json"));
   if (answer.status === 404) return PLAIN;
-  return { ...PLAIN, ...(await bodyOf<Partial<Config>>(answer, "web/config.json")) };
+  const told: Partial<Config> = await bodyOf(answer, "web/config.json");
+  return { ...PLAIN, ...told, reset: isObject(told.reset) ? told.reset : null };
 }
 
-async function told<T>(page: URL, path: string, token?: string): Promise<T> {
+async function told(page: URL, path: string, token?: string): Promise<JsonObject> {
   const answer = await get(endpoint(page, path), token);
   if (answer.status === 401) throw unauthorized(token);
-  return bodyOf<T>(answer, path);
+  return bodyOf(answer, path);
 }
 
 async function get(address: URL, token?: string): Promise<Response> {
@@ -49,10 +72,11 @@ async function get(address: URL, token?: string): Promise<Response> {
   }
 }
 
-async function bodyOf<T>(answer: Response, path: string): Promise<T> {
+async function bodyOf(answer: Response, path: string): Promise<JsonObject> {
   const text = await answer.text();
   try {
-    if (answer.ok) return JSON.parse(text) as T;
+    const body: unknown = answer.ok ? JSON.parse(text) : undefined;
+    if (isObject(body)) return body;
   } catch {
     // said below
   }
