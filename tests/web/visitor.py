@@ -161,7 +161,7 @@ class Visitor:
 
     def sees_action(self, text: str) -> None:
         """Waits until the left pane has a text."""
-        expect(self.actions).to_contain_text(text)
+        expect(self.actions.filter(has_text=text).first).to_be_visible()
 
     def press_links(self) -> None:
         """Presses whatever an environment made look like a link, as people do."""
