@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from openenv.server.web.config import Configuration
 from openenv.server.web.options import Served, WebOptions
 from openenv.server.web.page import Page
+from openenv.server.web.policy import SPACES
 from openenv.server.web.routes import add_routes
 
 
@@ -31,6 +32,6 @@ def add_page(
         TypeError: the builder gave no `gradio.Blocks`.
     """
     add_routes(app, served, options)
-    page = Page(Configuration(served, options).read, allowed_origins)
+    page = Page(Configuration(served, options).read, [SPACES, *allowed_origins])
     app.router.default = page.before(app.router.default)
     return page

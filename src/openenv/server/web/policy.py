@@ -6,20 +6,21 @@ import re
 from collections.abc import Iterable, Mapping
 
 FRAME = "frame.html"
-_EMBEDDERS = ("'self'", "https://huggingface.co", "https://*.hf.space")
+SPACES = "https://huggingface.co"
+"""Whose pages show Spaces in a frame."""
 _HOST = re.compile(r"[A-Za-z0-9.\-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.*\-\[\]:]+|\*")
 
 
-def headers_of(name: str, asked: Mapping[str, str], allowed: Iterable[str]) -> dict[str, str]:
+def headers_of(name: str, asked: Mapping[str, str], others: Iterable[str]) -> dict[str, str]:
     """The security headers of one of the page's files.
 
     Args:
         name: the file's name.
         asked: the request's headers, names in lower case.
-        allowed: other origins that may show the page, besides Hugging Face's.
+        others: origins whose pages may show it in a frame.
     """
-    embedders = " ".join([*_EMBEDDERS, *sorted(o for o in allowed if _ORIGIN.fullmatch(o))])
+    embedders = " ".join(["'self'", *sorted(o for o in others if _ORIGIN.fullmatch(o))])
     rules = _FRAME_RULES if name == FRAME else [*_PAGE_RULES, f"connect-src {_own(asked)}"]
     return {
         "Content-Security-Policy": "; ".join([*rules, f"frame-ancestors {embedders}"]),
@@ -50,7 +51,9 @@ _FRAME_RULES = [
 
 
 def _own(asked: Mapping[str, str]) -> str:
-    """The server itself; some browsers do not count its WebSockets to `'self'`."""
-    hosts = {asked.get(name, "") for name in ("host", "x-forwarded-host")}
-    own = sorted(host for host in hosts if _HOST.fullmatch(host))
-    return " ".join(["'self'", *(f"{scheme}://{host}" for host in own for scheme in ("ws", "wss"))])
+    """The server itself; some browsers do not count its WebSockets to `'self'`.
+
+    A proxy's word for the host does not count: whoever asks can say it, too.
+    """
+    host = asked.get("host", "")
+    return f"'self' ws://{host} wss://{host}" if _HOST.fullmatch(host) else "'self'"
