@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
@@ -29,7 +30,7 @@ def shown(*arguments: str, end: int = signal.SIGTERM, **variables: str) -> Itera
         assert process.stderr is not None
         try:
             said = process.stderr.readline()
-            found = re.search(r" is at (http://\S+/web/) ", said)
+            found = re.search(r" is at (http://\S+/web/\S*) ", said)
             assert found, said + process.stderr.read()
             yield found[1]
         finally:
@@ -46,8 +47,10 @@ def refused(*arguments: str) -> tuple[int, str]:
     return run.returncode, run.stderr
 
 
-def fetched(url: str) -> Any:
-    with urllib.request.urlopen(url, timeout=30) as answer:
+def fetched(url: str, token: str | None = None) -> Any:
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    asked = urllib.request.Request(url, headers=headers)
+    with urllib.request.urlopen(asked, timeout=30) as answer:
         return json.loads(answer.read())
 
 
@@ -55,9 +58,13 @@ def fetched(url: str) -> Any:
 def test_it_shows_a_running_server_until_it_is_told_to_end(end: int) -> None:
     with serving(World, token="word") as served:
         far = f"http://127.0.0.1:{served.port}"
-        with shown(f"{far}/web/", end=end, OPENENV_CLIENT_TOKEN="word") as url:
+        with shown(f"{far}/web/", end=end, OPENENV_CLIENT_TOKEN="word") as address:
+            url, _, key = address.partition("#token=")
+            metadata = url.replace("/web/", "/metadata")
             assert fetched(f"{url}config.json")["target"] == far
-            assert fetched(url.replace("/web/", "/metadata"))["name"] == "World"
+            assert fetched(metadata, key)["name"] == "World"
+            with pytest.raises(HTTPError, match="401"):  # another user of this machine
+                fetched(metadata)
 
 
 def test_a_server_may_come_later() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol, TypeVar
 from urllib.parse import parse_qs
 
@@ -170,9 +170,8 @@ async def accepted(
     accept: Event = {"type": "websocket.accept"}
     try:
         await send(accept if subprotocol is None else {**accept, "subprotocol": subprotocol})
-        yield talk, client
-    except OSError:  # the client may leave at any time
-        pass
+        with suppress(OSError):  # the client may leave at any time
+            yield talk, client
     finally:
         await carrier.end()
         client.cancel()

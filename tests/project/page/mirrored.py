@@ -20,12 +20,13 @@ _UNHEARD.disabled = True
 
 
 @contextmanager
-def page_of(url: str, token: str | None = None) -> Iterator[Served]:
+def page_of(url: str, token: str | None = None, key: str | None = None) -> Iterator[Served]:
     """The page against a server, until the block ends."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     endpoint = Endpoint(url, headers, connect_timeout=PATIENCE_S)
     with listen("127.0.0.1", 0) as listening:
-        server = server_for(application(endpoint, local=True), listening, quiet=True)
+        app = application(endpoint, local=True, key=key)
+        server = server_for(app, listening, quiet=True)
         server.config.ws_max_size = endpoint.max_message_bytes
         thread = threading.Thread(target=server.run, args=([listening],), name="test-page")
         thread.start()

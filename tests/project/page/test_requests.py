@@ -1,12 +1,15 @@
 """What the page of a server elsewhere asks over HTTP."""
 
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 from fastapi import FastAPI
+from starlette.responses import RedirectResponse
 
+from openenv._version import __version__
 from openenv.server.app import create_app
 from tests.project.page.mirrored import nobody, page_of, website
 from tests.server.worlds import World
@@ -48,7 +51,8 @@ def test_the_page_is_there(mirror: Served) -> None:
     assert mirror.http("GET", "/").headers["location"] == "web/"
     answer = mirror.http("GET", "/web/")
     assert b"app.js" in answer.body
-    assert "frame-ancestors" in answer.headers["content-security-policy"]
+    policy = answer.headers["content-security-policy"]
+    assert "frame-ancestors 'self'" in policy.split("; ")
 
 
 def test_it_is_told_what_the_server_tells_its_own(world: Served, mirror: Served) -> None:
@@ -115,6 +119,12 @@ def test_where_nobody_answers_the_page_says_so() -> None:
         (200, {"Content-Type": "text/html"}),
         (404, {"Content-Type": "text/html"}),
         (200, {}),
+        (200, {"Content-Type": "application/jsonp"}),
+        (200, {"Content-Type": "application/json\r\n folded"}),
+        (200, {"Content-Type": "application/json\0"}),
+        (101, {"Content-Type": "application/json"}),
+        (302, {"Content-Type": "application/json"}),
+        (999, {"Content-Type": "application/json"}),
     ],
 )
 def test_what_is_no_server_of_environments_is_told(status: int, headers: dict[str, str]) -> None:
@@ -125,8 +135,86 @@ def test_what_is_no_server_of_environments_is_told(status: int, headers: dict[st
         assert page.http("GET", "/web/config.json").json()["target"] == other
 
 
-def test_a_config_that_is_none_is_left_out() -> None:
-    with website(200, {"Content-Type": "application/json"}, b"[1") as other, page_of(other) as page:
+def test_an_answer_is_json_whatever_else_it_is_called() -> None:
+    headers = {"Content-Type": "application/json; charset=x\r\n y", "X-Evil": "yes"}
+    with website(403, headers, b"<script>") as other, page_of(other) as page:
+        answer = page.http("GET", "/schema")
+        assert (answer.status, answer.body) == (403, b"<script>")
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "x-evil" not in {name.lower() for name in answer.headers}
+
+
+def test_a_server_leads_to_no_other() -> None:
+    secret = {"Content-Type": "application/json"}
+    with (
+        website(200, secret, b'{"secret": 1}') as inner,
+        website(307, {"Location": f"{inner}/schema"}) as other,
+        page_of(other) as page,
+    ):
+        answer = page.http("GET", "/schema")
+        assert answer.status == 502
+        assert b"secret" not in answer.body
+        assert page.http("GET", "/web/config.json").json()["target"] == other
+
+
+def test_a_server_may_lead_on_within_itself() -> None:
+    outer = FastAPI()
+    outer.state.openenv = None
+    outer.get("/schema")(lambda: RedirectResponse("/there"))
+    outer.get("/there")(lambda: {"action": {}})
+    with serving_app(outer) as far, page_of(url(far)) as page:
+        assert page.http("GET", "/schema").json() == {"action": {}}
+
+
+def test_what_a_config_holds_is_believed_where_it_is_as_servers_say_it() -> None:
+    said = {
+        "version": 7,
+        "mode": "evil",
+        "watch": "yes",
+        "needs_token": 1,
+        "reset": [],
+        "python": {"module": "os; os.abort()", "client": "C", "action": None},
+        "tools": None,
+        "chat": True,
+        "custom": {"path": "//elsewhere.example"},
+        "evil": "<script>",
+    }
+    headers = {"Content-Type": "application/json"}
+    with website(200, headers, json.dumps(said).encode()) as other, page_of(other) as page:
+        assert page.http("GET", "/web/config.json").json() == {
+            "version": __version__,
+            "mode": "simulation",
+            "watch": False,
+            "needs_token": False,
+            "target": other,
+            "custom": None,
+            "reset": None,
+            "python": None,
+            "tools": True,
+            "chat": True,
+        }
+
+
+def test_the_clients_token_is_for_those_who_show_the_key() -> None:
+    def shown(page: Served, token: str) -> int:
+        headers = {"Authorization": f"Bearer {token}"}
+        return page.http("GET", "/schema", None, headers).status
+
+    with serving(World, token="word") as guarded, page_of(url(guarded), "word", key="key") as page:
+        assert page.http("GET", "/schema").status == 401
+        assert [shown(page, token) for token in ("other", "key", "word")] == [401, 200, 200]
+
+
+def test_a_callers_other_secrets_stay_here() -> None:
+    with serving(World, token="word") as guarded, page_of(url(guarded), "word") as page:
+        basic = {"Authorization": "Basic dTpw"}
+        assert page.http("GET", "/schema", None, basic).status == 200
+
+
+@pytest.mark.parametrize("body", [b"[1", b"[" * 200_000, b'{"reset":' * 190 + b"1" + b"}" * 190])
+def test_a_config_that_is_none_is_left_out(body: bytes) -> None:
+    with website(200, {"Content-Type": "application/json"}, body) as other, page_of(other) as page:
         told = page.http("GET", "/web/config.json")
         assert (told.status, told.json()["target"]) == (200, other)
 

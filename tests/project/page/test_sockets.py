@@ -7,17 +7,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.http11 import Response
 from websockets.sync.server import ServerConnection
 
 from openenv import EnvPool, GenericEnvClient
+from openenv.project.page import sockets as relayed
 from openenv.runtime.limits import Limits
 from tests.project.page.mirrored import nobody, page_of, sockets, website
 from tests.server.worlds import World
 from tests.serving import PATIENCE_S, Served, eventually, serving
 
 V1, V2 = "openenv.v1", "openenv.v2+json"
+HANDSHAKE = (
+    b"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: oCcziZBv+jOzJnciTGmjWw==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
 MEGABYTE = 1 << 20
+FRAME = b"\x82\xff" + MEGABYTE.to_bytes(8, "big") + bytes(4) + b"x" * MEGABYTE
 
 
 def url(served: Served) -> str:
@@ -249,3 +257,111 @@ def test_a_page_that_leaves_while_it_is_told_much_leaves_nothing_behind() -> Non
             client.upgrade()
             client.reset()
         assert over.wait(PATIENCE_S)
+
+
+def test_a_server_that_does_not_read_keeps_no_page_from_ending() -> None:
+    held = threading.Event()
+
+    def say_nothing(connection: ServerConnection) -> None:
+        held.wait()
+
+    with sockets(say_nothing) as other:
+        try:
+            with page_of(other) as page, page.raw() as client:
+                client.upgrade()
+                client.socket.settimeout(2.0)  # what is held up for so long is held back
+                with pytest.raises(TimeoutError):
+                    for _ in range(512):
+                        client.socket.sendall(FRAME)
+        finally:
+            held.set()
+
+
+def test_a_server_that_takes_nothing_any_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relayed, "SILENCE_S", 1.0)
+    held = threading.Event()
+    with sockets(lambda _: None if held.wait() else None) as other:
+        try:
+            with page_of(other) as page, page.raw() as client:
+                client.upgrade()
+                with pytest.raises(ConnectionError):
+                    for _ in range(512):
+                        client.socket.sendall(FRAME)
+        finally:
+            held.set()
+
+
+def test_what_a_page_says_last_arrives() -> None:
+    heard: list[Any] = []
+    over = threading.Event()
+
+    def listen(connection: ServerConnection) -> None:
+        heard.extend(connection)
+        over.set()
+
+    with sockets(listen) as other, page_of(other) as page:
+        with page.socket() as socket:
+            for number in range(100):
+                socket.connection.send(str(number))
+        assert over.wait(PATIENCE_S)
+    assert heard == [str(number) for number in range(100)]
+
+
+def test_a_page_that_leaves_before_it_is_let_in_is_no_failure() -> None:
+    asked, left = threading.Event(), threading.Event()
+
+    def slow(connection: ServerConnection, request: Any) -> None:
+        asked.set()
+        left.wait(PATIENCE_S)
+
+    gone = threading.Event()
+
+    def talk(connection: ServerConnection) -> None:
+        for _ in connection:
+            pass
+        gone.set()
+
+    with sockets(talk, process_request=slow) as other, page_of(other) as page:
+        with page.raw() as client:
+            client.socket.sendall(HANDSHAKE)
+            assert asked.wait(PATIENCE_S)
+        assert page.http("GET", "/web/").status == 200  # by now it is known to have left
+        left.set()
+        assert gone.wait(PATIENCE_S)
+
+
+@pytest.mark.parametrize("code", [403, 999])
+@pytest.mark.parametrize("media_types", [["text/html"], ["application/json", "text/html"], []])
+def test_words_of_others_are_not_repeated(code: int, media_types: list[str]) -> None:
+    headers = Headers([("Content-Type", media_type) for media_type in media_types])
+    refusal = Response(code, "No", headers, b"<script>")
+    with (
+        sockets(lambda _: None, process_request=lambda *_: refusal) as other,
+        page_of(other) as page,
+    ):
+        refused, body = status(page)
+        assert refused == (502 if code == 999 else code)
+        assert "no OpenEnv server answers" in json.loads(body)["message"]
+
+
+def test_a_callers_other_secrets_stay_here() -> None:
+    shown: list[list[str]] = []
+
+    def note(connection: ServerConnection) -> None:
+        assert connection.request is not None
+        shown.append(connection.request.headers.get_all("Authorization"))
+
+    basic = {"Authorization": "Basic dTpw"}
+    with sockets(note) as other, page_of(other, "word") as page:
+        for offers in ([V1], [V1, bearer("own")]):
+            with page.socket(subprotocols=offers, additional_headers=basic) as socket:
+                socket.closed()
+    assert shown == [["Bearer word"], ["Bearer own"]]
+
+
+def test_the_clients_token_is_for_those_who_show_the_key() -> None:
+    with serving(World, token="word") as guarded, page_of(url(guarded), "word", key="key") as page:
+        assert status(page, subprotocols=[V2])[0] == 401
+        assert status(page, subprotocols=[V2, bearer("other")])[0] == 401
+        assert chosen(page, V2, bearer("key")) == V2
+        assert chosen(page, V2, bearer("word")) == V2

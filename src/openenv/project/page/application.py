@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.routing import Route, Router, WebSocketRoute
 
-from openenv._version import __version__
 from openenv.client.endpoint import Endpoint
 from openenv.project.page.relay import Elsewhere, Relay, Unreachable
+from openenv.project.page.shown import Shown
 from openenv.project.page.sockets import SocketRelay
+from openenv.project.page.told import believed
 from openenv.runtime.limits import Limits
 from openenv.server.asgi import App, Receive, Scope, Send
 from openenv.server.authority import Authority
@@ -26,21 +27,26 @@ TALKED = ("/ws", WATCH)
 """Where it talks."""
 
 
-def application(endpoint: Endpoint, *, local: bool) -> App:
+def application(endpoint: Endpoint, *, local: bool, key: str | None = None) -> App:
     """The page for a server elsewhere.
 
     Args:
         endpoint: the server, and the token that it is shown.
         local: only this machine's users may call, under one of its own names: others' pages could
             have a name of theirs point here, and act with the token.
+        key: what callers show who act with the client's token; without one all may.
     """
+    shown = Shown(key)
     elsewhere = Elsewhere(endpoint)
     page = Page(Told(elsewhere).config)
     router = Router(
         [
-            *(Route(path, Relay(elsewhere, path), methods=["GET"]) for path in LOOKED_AT),
-            Route("/mcp", Relay(elsewhere, "/mcp"), methods=["POST"]),
-            *(WebSocketRoute(path, SocketRelay(replace(endpoint, path=path))) for path in TALKED),
+            *(Route(path, Relay(elsewhere, path, shown), methods=["GET"]) for path in LOOKED_AT),
+            Route("/mcp", Relay(elsewhere, "/mcp", shown), methods=["POST"]),
+            *(
+                WebSocketRoute(path, SocketRelay(replace(endpoint, path=path), shown))
+                for path in TALKED
+            ),
         ],
         redirect_slashes=False,
     )
@@ -91,9 +97,8 @@ class Told:
         told = await self._asked()
         shown = any(name.lower() == "authorization" for name in at.headers)
         return {
-            **_UNTOLD,
             **told,
-            "needs_token": bool(told.get("needs_token")) and not shown,
+            "needs_token": told["needs_token"] and not shown,
             "target": at.base_url,
             "custom": None,
         }
@@ -101,18 +106,7 @@ class Told:
     async def _asked(self) -> dict[str, Any]:
         try:
             said = await self._elsewhere.ask(ROOT + CONFIG)
-            told = json.loads(said.body) if said.status == 200 else None
+            told = from_json(said.body) if said.status == 200 else None
         except (Unreachable, ValueError):  # which all else that the page asks will tell
-            return {}
-        return told if isinstance(told, dict) else {"needs_token": said.status == 401}
-
-
-_UNTOLD = {
-    "version": __version__,
-    "mode": "simulation",
-    "watch": False,
-    "reset": None,
-    "python": None,
-    "tools": True,
-    "chat": False,
-}
+            return believed(None)
+        return believed({"needs_token": True} if said.status == 401 else told)

@@ -7,39 +7,44 @@ import http.client
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
 from openenv._http import opener
 from openenv.client.endpoint import Endpoint
 from openenv.client.fetching import Redirects
+from openenv.project.page.shown import Shown
 from openenv.runtime.worker import Worker
 from openenv.server.asgi import Receive, Scope, Send
 from openenv.server.guard import answer
 
 ANSWER_S = 30.0
 """How long a server may take to say what it is, in seconds."""
+JSON = "application/json"
 AT_ONCE = 32
 """Requests that are passed on at once; more wait."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server answered.
+    """What a server answered, in JSON.
 
     Attributes:
         status: of HTTP.
-        media_type: what it is.
         body: its bytes.
     """
 
     status: int
-    media_type: str
     body: bytes
+
+    def response(self) -> Response:
+        """The same for the page; no browser takes it for anything but JSON."""
+        sure = {"X-Content-Type-Options": "nosniff"}
+        return Response(self.body, self.status, sure, media_type=JSON)
 
 
 class Unreachable(Exception):
@@ -82,21 +87,23 @@ class Elsewhere:
 
 
 class Relay:
-    """Passes the page's requests of one path on, with its token or else the client's own.
+    """Passes the page's requests of one path on.
 
     Args:
         elsewhere: the server.
         path: on it; not as a request spells it.
+        shown: what the server is shown.
     """
 
-    def __init__(self, elsewhere: Elsewhere, path: str) -> None:
+    def __init__(self, elsewhere: Elsewhere, path: str, shown: Shown) -> None:
         self._elsewhere = elsewhere
         self._path = path
+        self._shown = shown
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers as the server does; 502, where it does not answer as one of environments."""
         body = await Request(scope, receive).body()
-        at = shown_by(self._elsewhere.endpoint, scope)
+        at = self._shown.by(scope, self._elsewhere.endpoint)
         asking = asyncio.ensure_future(self._elsewhere.ask(self._path, body or None, at))
         leaving = asyncio.ensure_future(_left(receive))
         try:
@@ -119,17 +126,7 @@ def _told(asking: asyncio.Future[Answer]) -> Response:
     error = asking.exception()
     if isinstance(error, Unreachable):
         return answer(502, "CONNECTION_ERROR", str(error))
-    said = asking.result()
-    return Response(said.body, said.status, media_type=said.media_type)
-
-
-def shown_by(endpoint: Endpoint, scope: Scope) -> Endpoint:
-    """The server, and the token that it is shown: the page's own goes before the client's."""
-    shown = Headers(scope=scope).get("authorization")
-    if shown is None:
-        return endpoint
-    others = {k: v for k, v in endpoint.headers.items() if k.lower() != "authorization"}
-    return replace(endpoint, headers={**others, "Authorization": shown})
+    return asking.result().response()
 
 
 def unreachable(endpoint: Endpoint, why: object) -> Unreachable:
@@ -140,12 +137,26 @@ def unreachable(endpoint: Endpoint, why: object) -> Unreachable:
     )
 
 
+class _AtHome(Redirects):
+    """Follows to the same host, or its TLS: where else a server leads, the page is not to ask."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        """What is asked of the new place; `None` if it is not to be asked."""
+        old, new = urlsplit(req.full_url), urlsplit(newurl)
+        secured = new.scheme == "https" and new.hostname == old.hostname and new.port is None
+        if new[:2] != old[:2] and not secured:
+            return None
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
 def _fetched(at: Endpoint, path: str, body: bytes | None) -> Answer:
     headers: Mapping[str, str] = dict(at.headers)
     if body is not None:
         headers = {**headers, "Content-Type": "application/json"}
     asked = urllib.request.Request(f"{at.base_url}{path}", body, dict(headers))
-    handlers = urllib.request.ProxyHandler({} if at.is_local else None), Redirects()
+    handlers = urllib.request.ProxyHandler({} if at.is_local else None), _AtHome()
     try:
         with opener(*handlers).open(asked, timeout=ANSWER_S) as said:
             return _read(at, said.status, said)
@@ -154,16 +165,20 @@ def _fetched(at: Endpoint, path: str, body: bytes | None) -> Answer:
             return _read(at, refusal.code, refusal)
 
 
+def is_answer(status: int, media_type: str) -> bool:
+    """Whether it is an answer of a server of environments: JSON, and no redirect."""
+    return media_type == JSON and (200 <= status < 300 or 400 <= status < 600)
+
+
 def _read(at: Endpoint, status: int, said: Any) -> Answer:
     """An answer in JSON, as servers of environments give them all.
 
     Raises:
         ValueError: it is none, or too large.
     """
-    media_type = said.headers.get("Content-Type", "")
-    if not media_type.startswith("application/json"):
-        raise ValueError(f"what answers there, with HTTP {status}, speaks no JSON")
+    if not is_answer(status, said.headers.get_content_type()):
+        raise ValueError(f"its answer, HTTP {status}, is none of such a server's, which are JSON")
     body: bytes = said.read(at.max_message_bytes + 1)
     if len(body) > at.max_message_bytes:
         raise ValueError(f"its answer has more than {at.max_message_bytes} bytes")
-    return Answer(status, media_type, body)
+    return Answer(status, body)

@@ -12,16 +12,21 @@ from websockets.frames import EXTERNAL_CLOSE_CODES, CloseCode
 from websockets.typing import Subprotocol
 
 from openenv.client.endpoint import Endpoint
-from openenv.project.page.relay import shown_by, unreachable
-from openenv.protocol.envelope import V1
+from openenv.project.page.relay import JSON, Answer, is_answer, unreachable
+from openenv.project.page.shown import Shown
+from openenv.protocol.envelope import V1, Frame
 from openenv.protocol.errors import ConnectFailed
 from openenv.server.asgi import Event, Receive, Scope, Send
 from openenv.server.guard import answer, refuse
+from openenv.server.ws import Carrier, Connection, accepted
 
 GOODBYE_S = 2.0
 """How long the server elsewhere may take to say goodbye."""
 SILENCE_S = 60.0
-"""How long it may leave a ping unanswered: others than ours do while a step runs."""
+"""How long it may leave a ping unanswered, or take nothing of a message that it is sent: others
+than ours do while a step runs."""
+AHEAD = 1 << 20
+"""How much of what the page says is read before the server elsewhere takes it, in bytes; about."""
 _FAILURES = (OSError, ValueError, WebSocketException, ConnectFailed, asyncio.TimeoutError)
 """How a connection may come to nothing; Python 3.10 has two kinds of `TimeoutError`."""
 
@@ -31,31 +36,43 @@ class SocketRelay:
 
     Args:
         endpoint: where on the server elsewhere.
+        shown: what that server is shown.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, shown: Shown) -> None:
         self._endpoint = endpoint
+        self._shown = shown
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one socket of the page."""
-        await receive()
-        at = shown_by(self._endpoint, scope)
+        at = self._shown.by(scope, self._endpoint)
         try:
             server = await _connected(at, scope)
         except _FAILURES as error:
             return await refuse(scope, receive, send, _refusal(at, error), "refused there")
-        async with server:
-            await _carry(server, scope, receive, send)
+        try:
+            await _carry(server, (scope, receive, send))
+        finally:
+            await _leave(server)
         return None
 
 
 def _refusal(at: Endpoint, error: Exception) -> Response:
     """What the server elsewhere says to a handshake, or that there is none."""
     said = error.response if isinstance(error, InvalidStatus) else None
-    if said is None or said.status_code < 400:  # a redirect: it leads where nobody asked to go
+    if said is None or not is_answer(said.status_code, JSON) or said.status_code < 400:
         return answer(502, "CONNECTION_ERROR", str(unreachable(at, error)))
-    media_type = said.headers.get("Content-Type", "text/plain")
-    return Response(bytes(said.body or b""), said.status_code, media_type=media_type)
+    if said.headers.get_all("Content-Type") != [JSON]:  # some proxy's, or a mere end
+        return answer(said.status_code, "CONNECTION_ERROR", str(unreachable(at, error)))
+    return Answer(said.status_code, bytes(said.body or b"")).response()
+
+
+async def _leave(server: ClientConnection) -> None:
+    """Says goodbye to the server elsewhere, for as long as it listens."""
+    try:
+        await asyncio.wait_for(server.close(), GOODBYE_S)
+    except asyncio.TimeoutError:
+        server.transport.abort()
 
 
 class _Straight(connect):
@@ -83,28 +100,60 @@ async def _connected(at: Endpoint, scope: Scope) -> ClientConnection:
     )
 
 
-async def _carry(server: ClientConnection, scope: Scope, receive: Receive, send: Send) -> None:
+async def _carry(server: ClientConnection, connection: Connection) -> None:
+    scope, _, send = connection
     v1 = V1 if V1 in scope["subprotocols"] else None
-    await send({"type": "websocket.accept", "subprotocol": server.subprotocol or v1})
-    up = asyncio.ensure_future(_pass_up(server, receive))
-    down = asyncio.ensure_future(_pass_down(server, send))
-    try:
-        await asyncio.wait([up, down], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        up.cancel()
-        down.cancel()
-        await asyncio.gather(up, down, return_exceptions=True)
-
-
-async def _pass_up(server: ClientConnection, receive: Receive) -> None:
-    """What the page says, until it leaves or the server elsewhere has."""
-    while (event := await receive())["type"] != "websocket.disconnect":
-        text: str | None = event.get("text")
+    async with accepted(connection, _Upward, server.subprotocol or v1) as (upward, page):
+        page.add_done_callback(lambda _: upward.end())
+        up = asyncio.ensure_future(upward.pass_on(server))
+        down = asyncio.ensure_future(_pass_down(server, send))
         try:
-            await server.send(event["bytes"] if text is None else text)
-        except ConnectionClosed:
-            await server.wait_closed()
-            return
+            await asyncio.wait([page, up, down], return_when=asyncio.FIRST_COMPLETED)
+            last_words = up if page.done() else down
+            await asyncio.wait([last_words], timeout=GOODBYE_S)
+        finally:
+            up.cancel()
+            down.cancel()
+            await asyncio.gather(up, down, return_exceptions=True)
+
+
+class _Upward:
+    """What the page says, in order; no more of it is read than is soon taken.
+
+    Args:
+        carrier: the page's socket.
+    """
+
+    def __init__(self, carrier: Carrier) -> None:
+        self._carrier = carrier
+        self._said: asyncio.Queue[Frame | None] = asyncio.Queue()
+        self._size = 0
+
+    def on_frame(self, frame: Frame) -> None:
+        """Takes what the page sent."""
+        self._said.put_nowait(frame)
+        self._size += len(frame)
+        self._carrier.hold(self._size > AHEAD)
+
+    def choke(self, on: bool) -> None:
+        """The page reads slowly: sending waits for it by itself."""
+
+    def end(self) -> None:
+        """The page has left: nothing follows."""
+        self._said.put_nowait(None)
+
+    async def pass_on(self, server: ClientConnection) -> None:
+        """Passes on all that was said, unless the server elsewhere leaves, or takes nothing."""
+        while (frame := await self._said.get()) is not None:
+            try:
+                await asyncio.wait_for(server.send(frame), SILENCE_S)
+            except asyncio.TimeoutError:
+                return server.transport.abort()
+            except ConnectionClosed:
+                return await server.wait_closed()
+            self._size -= len(frame)
+            self._carrier.hold(self._size > AHEAD)
+        return None
 
 
 async def _pass_down(server: ClientConnection, send: Send) -> None:
