@@ -66,6 +66,12 @@ async function openDesk(environment: Environment, page: URL, token?: string): Pr
 
 /** The token that this tab was given, which survives a reload and no more. */
 function keptToken(): string | undefined {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given !== null) {
+    history.replaceState(history.state, "", location.pathname + location.search); // nobody is to copy it
+    keepToken(given);
+    return given;
+  }
   return stored((storage) => storage.getItem(TOKEN)) ?? undefined;
 }
 
