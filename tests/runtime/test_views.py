@@ -11,7 +11,7 @@ from openenv.protocol.msgpack import decode_msgpack
 from openenv.runtime import showing
 from openenv.runtime.seat import Seat
 from tests.runtime.seats import ask, serving, until
-from tests.runtime.view_worlds import Plain, Shown, ShownLater, ShownTools
+from tests.runtime.view_worlds import Plain, Shown, ShownLater, ShownTools, released_at_last
 
 HOSTS: list[HostKind] = ["inline", "thread", "process", "sandbox"]
 CHILDREN: list[HostKind] = ["process", "sandbox"]
@@ -26,7 +26,10 @@ WRONG = {
     "raises": "'board'",
     "exits": "sys.exit(3)",
     "no text": "render_web must give HTML text or None, got dict",
-    "huge": "bytes, a page is shown at most",
+    "huge": "render_web gave 5242880 characters",
+    "huge in bytes": "bytes, a page is shown at most",
+    "huge label": "web_actions gave 5242880 characters",
+    "too many": "web_actions gave 201 actions, a page shows at most 200",
     "surrogate": "surrogate",
     "actions raise": "no moves",
     "no list": "web_actions must give a list",
@@ -120,6 +123,71 @@ async def test_a_view_that_hangs_is_given_up(
         monkeypatch.undo()
         assert (await shown(seat))["view"]["actions"] == [UP, DOWN]
         assert (await ask(seat, "state")).data["step_count"] == 2
+
+
+@pytest.mark.parametrize(("world", "kind"), HANGING)
+async def test_what_waits_for_a_view_that_will_not_end_is_told_so_and_not_begun(
+    monkeypatch: pytest.MonkeyPatch, world: type[Shown], kind: HostKind
+) -> None:
+    monkeypatch.setattr(showing, "PATIENCE_S", 0.2)
+    limits: dict[str, Any] = {"step_timeout": None, "reset_timeout": None, "close_grace": 0.2}
+    asked: list[tuple[Operation, float | None]] = [
+        ("step", None),
+        ("reset", None),
+        ("state", None),
+        ("step", 0.1),
+    ]
+    async with serving(world, kind, typed=False, **limits) as sessions:
+        with released_at_last():
+            seat = await sessions.open()
+            assert "timed out" in (await shown(seat, "stubborn"))["view"]["error"]
+            for op, timeout_s in asked:
+                refused = await ask(seat, op, None, timeout_s)
+                assert (refused.code, refused.ends_session) == ("EXECUTION_ERROR", False)
+                told = refused.data["message"]
+                assert "render_web or web_actions" in told
+                assert f"this {op} was not begun" in told
+            assert seat.is_open
+            if kind in CHILDREN:
+                await seat.close()
+        await until(lambda: not seat.is_recovering or not sessions.active)
+
+
+@pytest.mark.parametrize(("world", "kind"), HANGING)
+async def test_a_session_goes_on_when_a_view_that_was_given_up_returns(
+    monkeypatch: pytest.MonkeyPatch, world: type[Shown], kind: HostKind
+) -> None:
+    async with serving(world, kind, typed=False) as sessions:
+        seat = await sessions.open()
+        monkeypatch.setattr(showing, "PATIENCE_S", 0.1)
+        assert "timed out" in (await shown(seat, "lingers"))["view"]["error"]
+        while (answer := await ask(seat, "step")).type == "error":
+            assert answer.code == "EXECUTION_ERROR"
+        assert (await ask(seat, "state")).data["step_count"] == 2
+
+
+async def test_what_has_waited_for_a_view_has_a_deadline_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(showing, "PATIENCE_S", 0.1)
+    async with serving(Shown, "process", typed=False, step_timeout=1.0) as sessions:
+        seat = await sessions.open()
+        assert "timed out" in (await shown(seat, "lingers"))["view"]["error"]
+        code = "EXECUTION_ERROR"
+        while code == "EXECUTION_ERROR":
+            code = (await ask(seat, "step", {"view": "hanging step"})).code
+        assert code == "STEP_TIMEOUT"
+
+
+async def test_a_view_that_will_not_end_keeps_no_session_that_nobody_uses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(showing, "PATIENCE_S", 0.2)
+    limits: dict[str, Any] = {"unattached_timeout": 0.2, "close_grace": 0.2}
+    async with serving(Shown, "process", typed=False, **limits) as sessions:
+        seat = await sessions.open()
+        assert "timed out" in (await shown(seat, "stubborn"))["view"]["error"]
+        await until(lambda: sessions.active == 0)
 
 
 async def test_a_view_takes_no_longer_than_its_caller_waits() -> None:

@@ -4,6 +4,8 @@ import asyncio
 import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -27,6 +29,32 @@ class Scene(Observation):
 
 
 UP = ("up", {"view": "well"}, "ArrowUp")
+RELEASED = threading.Event()
+"""Ends the stubborn views of this process."""
+
+
+@contextmanager
+def released_at_last() -> Iterator[None]:
+    """Stubborn views end with the block, where that can be told to them."""
+    RELEASED.clear()
+    try:
+        yield
+    finally:
+        RELEASED.set()
+
+
+class Stubbornness:
+    """How long a view ignores that it is given up: for ever, a little, or not at all."""
+
+    def __init__(self, view: str) -> None:
+        self._view = view
+        self._ends_at = time.monotonic() + 0.5
+
+    @property
+    def lasts(self) -> bool:
+        if self._view == "lingers":
+            return time.monotonic() < self._ends_at
+        return self._view == "stubborn" and not RELEASED.is_set()
 
 
 def html_for(observation: dict[str, Any]) -> Any:
@@ -44,8 +72,8 @@ def html_for(observation: dict[str, Any]) -> Any:
             return "x" * (5 << 20)
         case "surrogate":
             return "\udcff"
-        case "nothing":
-            return None
+        case "nothing" | "huge in bytes" as text:
+            return None if text == "nothing" else "é" * (3 << 20)
     here = f"{threading.get_ident()} {os.getpid()}"
     return f"<b>{sorted(observation)} {observation['reward']} {observation['done']}</b>{here}"
 
@@ -58,6 +86,8 @@ def actions_for(observation: dict[str, Any]) -> Any:
         "no label": [(1, {})],
         "no action": [("up", "up")],
         "no key": [("up", {}, 38)],
+        "too many": [UP] * 201,
+        "huge label": [("x" * (5 << 20), {})],
         "unsendable": [("up", {"lock": threading.Lock()})],
         "actions raise": None,
     }
@@ -79,6 +109,8 @@ class Shown(Environment[Show, Scene]):
         pixels = np.zeros((2, 2), np.uint8) if action.view == "pixels" else None
         here = threading.get_ident(), os.getpid()
         done = action.view == "end"
+        while action.view == "hanging step":
+            time.sleep(0.01)
         return Scene(
             text=action.view, thread=here[0], pid=here[1], pixels=pixels, reward=0.5, done=done
         )
@@ -87,6 +119,11 @@ class Shown(Environment[Show, Scene]):
         Shown.views += 1
         while observation["text"] == "hangs":
             time.sleep(0.01)
+        stubbornness = Stubbornness(observation["text"])
+        while stubbornness.lasts:
+            with suppress(BaseException):
+                while stubbornness.lasts:
+                    time.sleep(0.01)
         return html_for(observation)
 
     def web_actions(self, observation: dict[str, Any]) -> Any:
@@ -107,6 +144,10 @@ class ShownLater(Shown):
         await asyncio.sleep(0)
         if observation["text"] == "hangs":
             await asyncio.Event().wait()
+        stubbornness = Stubbornness(observation["text"])
+        while stubbornness.lasts:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
         return html_for(observation)
 
     async def web_actions(self, observation: dict[str, Any]) -> Any:

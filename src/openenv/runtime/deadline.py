@@ -6,6 +6,8 @@ import asyncio
 import math
 from collections.abc import Callable
 
+from openenv.protocol.errors import StepTimeout
+
 
 class Deadline:
     """One deadline, set anew for each call.
@@ -55,3 +57,12 @@ class Deadline:
             return
         self._due = math.inf
         self._passed(self._seconds)
+
+
+def overdue_after(seconds: float | None) -> StepTimeout:
+    """What a call that ran for so long is answered, as is the session's end."""
+    return StepTimeout(
+        f"the environment ran longer than {seconds or 0:g} s, the limit for this call; its session "
+        "has ended, reset() begins a new one",
+        timeout_s=seconds,
+    )

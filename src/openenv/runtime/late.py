@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from openenv.protocol.errors import EnvironmentFailed
 from openenv.protocol.messages import Reply, Request
 
 MAY_BE_GIVEN_UP = frozenset({"call_tool", "view"})
@@ -25,6 +26,11 @@ class Late:
 
     request: Request
     running: asyncio.Future[Reply]
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is a view, which is nobody's reason to lose an episode."""
+        return self.request.op == "view"
 
     def then(self, serve: Callable[[], Reply | asyncio.Future[Reply]]) -> asyncio.Future[Reply]:
         """The reply to what is asked when it has ended; nothing is, if nobody waits then."""
@@ -45,6 +51,15 @@ class Late:
 
         self.running.add_done_callback(begin)
         return answer
+
+    def refusal(self, request: Request) -> EnvironmentFailed:
+        """The answer to a request that has waited for this long enough."""
+        return EnvironmentFailed(
+            f"{called(self.request)} was given up, could not be interrupted and still runs, and "
+            f"the environment does one thing at a time: this {request.op} was not begun. Ask "
+            "again when that may have returned, or close the session and open another",
+            operation=self.request.op,
+        )
 
 
 def called(request: Request) -> str:

@@ -1,4 +1,4 @@
-"""Reaper: ends sessions that have been idle for too long, and never a busy one."""
+"""Reaper: ends sessions that have been idle for too long, and never one that is waited for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Reaper:
             limit = seat.idle_limit
             if limit is None or not seat.is_open:
                 continue
-            left = limit if seat.is_busy else seat.last_active + limit - self._clock()
+            left = limit if seat.is_awaited else seat.last_active + limit - self._clock()
             if left <= 0:
                 seat.expire(SessionExpired(seat.session_id, limit))
             else:

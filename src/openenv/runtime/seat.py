@@ -14,14 +14,13 @@ from openenv.protocol.errors import (
     SessionCreationError,
     SessionError,
     SessionNotFoundError,
-    StepTimeout,
 )
 from openenv.protocol.messages import Reply, Request, as_tool_request, error_reply
-from openenv.runtime.deadline import Deadline
+from openenv.runtime.deadline import Deadline, overdue_after
 from openenv.runtime.disclosure import disclosed
 from openenv.runtime.host import Host
 from openenv.runtime.late import MAY_BE_GIVEN_UP, Late, called, forget, keeps_slot, timed_out
-from openenv.runtime.showing import Deliver, showing
+from openenv.runtime.showing import Deliver, patience, showing
 from openenv.runtime.tap import Tap
 from openenv.runtime.terms import Terms
 from openenv.runtime.tooling import called_off
@@ -46,7 +45,8 @@ class Seat:
     it still does can reach no other session.
 
     A tool's call that outlasts its deadline, or is cancelled, is answered so and interrupted, and
-    the session lives: what is asked next waits until the environment is free again.
+    the session lives: what is asked next waits until the environment is free again. For a view it
+    waits but a little, and is then answered that it was not begun.
 
     Attributes:
         session_id: its name.
@@ -101,7 +101,12 @@ class Seat:
     @property
     def is_busy(self) -> bool:
         """Whether a call is running."""
-        return self._running is not None or self._late is not None or self._turn.locked()
+        return self.is_awaited or self._late is not None
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for a call."""
+        return self._running is not None or self._turn.locked()
 
     @property
     def is_recovering(self) -> bool:
@@ -120,7 +125,7 @@ class Seat:
             try:
                 await self._build()
             except asyncio.TimeoutError:
-                overdue = _overdue(self._limits.reset_timeout)
+                overdue = overdue_after(self._limits.reset_timeout)
                 self._log(overdue)
                 self._host.kill()
                 self.begin_close()
@@ -178,7 +183,7 @@ class Seat:
         if self.tap is not None:
             deliver = self.tap.around(request, deliver)
         if self._late is not None:
-            return self._hold(request, deliver, self._late.then(partial(self._host.serve, request)))
+            return self._hold_back(request, deliver, self._late)
         try:
             outcome = self._host.serve(request)
         except Exception as error:  # noqa: BLE001  # every failure is answered
@@ -255,6 +260,19 @@ class Seat:
         self._deadline.set(self._patience(request))
         running.add_done_callback(self._finish)
 
+    def _hold_back(self, request: Request, deliver: Deliver, late: Late) -> None:
+        """Begins a call when another one, that was given up, has ended."""
+        if not late.is_view:
+            return self._hold(request, deliver, late.then(partial(self._host.serve, request)))
+        seconds = self._patience(request)
+
+        def begin() -> Reply | asyncio.Future[Reply]:
+            self._deadline.set(seconds)
+            return self._host.serve(request)
+
+        self._hold(request, deliver, late.then(begin))
+        return self._deadline.set(patience(seconds))
+
     def _call_off(self, reply: Reply) -> None:
         """Answers the running call, which is interrupted; the session goes on after it."""
         running, self._running = self._running, None
@@ -317,12 +335,14 @@ class Seat:
 
     def _overrun(self, seconds: float) -> None:
         """The running call has had its time: the session ends, and nobody waits for the call."""
+        if self._late is not None and self._late.is_view:
+            return self._call_off(error_reply(self._late.refusal(self._request)))
         if self._request.op in MAY_BE_GIVEN_UP:
             late = timed_out(seconds, self._late)
             self._log_call(late)
             told = f"{called(self._request)} {late}"
             return self._call_off(called_off(self._request, ToolErrorType.TIMEOUT, told))
-        error = _overdue(seconds)
+        error = overdue_after(seconds)
         self._log(error)
         self._host.kill()
         self._abandon(error)
@@ -374,11 +394,3 @@ class Seat:
         if not self._host.kill():
             grace = self._limits.close_grace
             logger.warning("session %s %s", self.session_id, keeps_slot(grace, self._late))
-
-
-def _overdue(seconds: float | None) -> StepTimeout:
-    return StepTimeout(
-        f"the environment ran longer than {seconds or 0:g} s, the limit for this call; its session "
-        "has ended, reset() begins a new one",
-        timeout_s=seconds,
-    )

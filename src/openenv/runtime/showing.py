@@ -14,7 +14,7 @@ from openenv.protocol.msgpack import encode_msgpack
 from openenv.protocol.values import encode
 
 PATIENCE_S = 5.0
-"""The longest that a view is waited for."""
+"""The longest that a view is waited for, by its own caller or by whoever comes next."""
 
 Deliver = Callable[[Reply], None]
 
@@ -41,8 +41,6 @@ def showing(session: Shown, request: Request, deliver: Deliver, max_bytes: int) 
         deliver: takes the reply with its view; one without an observation as it is.
         max_bytes: the largest reply that the view may make.
     """
-    asked = request.timeout_s
-    patience = PATIENCE_S if asked is None else min(asked, PATIENCE_S)
 
     def answered(reply: Reply) -> None:
         if reply.type != "observation":
@@ -50,10 +48,15 @@ def showing(session: Shown, request: Request, deliver: Deliver, max_bytes: int) 
         elif session.is_recovering:
             deliver(_with(reply, _failed("the call was given up and still runs", reply.binary)))
         else:
-            question = Request("view", timeout_s=patience, binary=request.binary)
+            question = Request("view", timeout_s=patience(request.timeout_s), binary=request.binary)
             session.serve(question, lambda view: deliver(_shown(reply, view, max_bytes)))
 
     return answered
+
+
+def patience(seconds: float | None) -> float:
+    """How long a view is waited for by who has so many seconds in all; `None` is any number."""
+    return PATIENCE_S if seconds is None else min(seconds, PATIENCE_S)
 
 
 def _shown(reply: Reply, view: Reply, max_bytes: int) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from functools import partial
+from reprlib import repr as brief
 from typing import Any
 
 from pydantic_core import from_json
@@ -19,6 +20,8 @@ from openenv.runtime.faults import contained, is_awaitable
 
 MAX_VIEW_BYTES = 4 * 1024 * 1024
 """The largest view that is sent, in JSON."""
+MAX_ACTIONS = 200
+"""The most buttons that a page shows."""
 _HOOKS = ("render_web", "web_actions")
 
 
@@ -91,6 +94,10 @@ def _view(html: object, actions: object) -> Json:
         raise _wrong("render_web", "must give HTML text or None", html)
     if not isinstance(actions, list | tuple):
         raise _wrong("web_actions", "must give a list of (label, action)", actions)
+    if len(actions) > MAX_ACTIONS:
+        raise _too_much("web_actions", f"{len(actions)} actions, a page shows", MAX_ACTIONS)
+    if html is not None:
+        _check_length("render_web", html)
     return {"html": html, "actions": [_action(item) for item in actions]}
 
 
@@ -101,6 +108,7 @@ def _action(item: Any) -> Json:
     label, action, key = (*item, None)[:3]
     if not isinstance(label, str):
         raise _wrong("web_actions", "must give labels of text", label)
+    _check_length("web_actions", label)
     if not isinstance(action, dict):
         raise _wrong("web_actions", f"must give the action of {label[:40]!r} as a dict", action)
     if key is None:
@@ -110,7 +118,18 @@ def _action(item: Any) -> Json:
     return {"label": label, "action": action, "key": key}
 
 
+def _check_length(name: str, text: str) -> None:
+    """Refuses text that is too large in any encoding: to encode it would take long and copy it."""
+    if len(text) > MAX_VIEW_BYTES:
+        raise _too_much(name, f"{len(text)} characters, a page is shown", f"{MAX_VIEW_BYTES} bytes")
+
+
+def _too_much(name: str, gave: str, most: object) -> EnvironmentFailed:
+    return EnvironmentFailed(f"{name} gave {gave} at most {most}", operation=name)
+
+
 def _wrong(name: str, rule: str, received: object) -> EnvironmentFailed:
+    shown = brief(received[:80] if isinstance(received, bytes | bytearray) else received)
     return EnvironmentFailed(
-        f"{name} {rule}, got {type(received).__name__}: {repr(received)[:80]}", operation=name
+        f"{name} {rule}, got {type(received).__name__}: {shown[:80]}", operation=name
     )
