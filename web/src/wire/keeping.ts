@@ -48,16 +48,15 @@ function claimed(tab: string): Promise<boolean> {
 }
 
 function locked(tab: string): Promise<boolean> {
-  if (!("locks" in navigator)) return Promise.resolve(true); // a server on plain HTTP elsewhere
+  const { locks } = navigator as { locks?: LockManager };
+  if (!locks) return Promise.resolve(true); // a server on plain HTTP elsewhere
   return new Promise((resolve) => {
     const hold = (): Promise<never> => {
       resolve(true);
       return new Promise(() => undefined);
     };
     const options = { signal: AbortSignal.timeout(CLAIM_MS) };
-    navigator.locks
-      .request(`${TAB}:${tab}`, options, hold)
-      .catch((error: unknown) => resolve(!isTimeout(error)));
+    locks.request(`${TAB}:${tab}`, options, hold).catch((error: unknown) => resolve(!isTimeout(error)));
   });
 }
 

@@ -11,6 +11,7 @@ export interface Bounds {
 const BOUNDS: Bounds = { entries: 10_000, characters: 16 * 1024 * 1024 };
 const DATABASE = "openenv";
 const STORE = "entries";
+const OPEN_MS = 2_000;
 
 interface Stored {
   tab: string;
@@ -126,7 +127,15 @@ async function opened(): Promise<IDBDatabase> {
     store.createIndex("tab", "tab");
     store.createIndex("size", "size");
   };
-  return done(asked);
+  return inTime(done(asked));
+}
+
+/** A browser that never answers, as while another page holds on to its database, keeps nothing. */
+function inTime<T>(asked: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error("IndexedDB does not answer")), OPEN_MS);
+    asked.then(resolve, reject).finally(() => clearTimeout(late));
+  });
 }
 
 function done<T>(asked: IDBRequest<T>): Promise<T> {
