@@ -265,7 +265,7 @@ def test_a_server_that_does_not_read_keeps_no_page_from_ending() -> None:
     def say_nothing(connection: ServerConnection) -> None:
         held.wait()
 
-    with sockets(say_nothing) as other:
+    with sockets(say_nothing, close_timeout=1) as other:
         try:
             with page_of(other) as page, page.raw() as client:
                 client.upgrade()
@@ -280,13 +280,13 @@ def test_a_server_that_does_not_read_keeps_no_page_from_ending() -> None:
 def test_a_server_that_takes_nothing_any_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relayed, "SILENCE_S", 1.0)
     held = threading.Event()
-    with sockets(lambda _: None if held.wait() else None) as other:
+    with sockets(lambda _: None if held.wait() else None, close_timeout=1) as other:
         try:
-            with page_of(other) as page, page.raw() as client:
-                client.upgrade()
-                with pytest.raises(ConnectionError):
+            with page_of(other) as page, page.socket() as socket:
+                with pytest.raises(ConnectionClosed):
                     for _ in range(512):
-                        client.socket.sendall(FRAME)
+                        socket.connection.send(b"x" * MEGABYTE)
+                assert socket.closed() == 1014
         finally:
             held.set()
 

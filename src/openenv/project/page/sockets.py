@@ -115,6 +115,7 @@ async def _carry(server: ClientConnection, connection: Connection) -> None:
             up.cancel()
             down.cancel()
             await asyncio.gather(up, down, return_exceptions=True)
+            upward.end()
 
 
 class _Upward:
@@ -128,9 +129,12 @@ class _Upward:
         self._carrier = carrier
         self._said: asyncio.Queue[Frame | None] = asyncio.Queue()
         self._size = 0
+        self._over = False
 
     def on_frame(self, frame: Frame) -> None:
         """Takes what the page sent."""
+        if self._over:
+            return
         self._said.put_nowait(frame)
         self._size += len(frame)
         self._carrier.hold(self._size > AHEAD)
@@ -139,8 +143,10 @@ class _Upward:
         """The page reads slowly: sending waits for it by itself."""
 
     def end(self) -> None:
-        """The page has left: nothing follows."""
+        """Nothing that follows is passed on; the page is read until its goodbye."""
+        self._over = True
         self._said.put_nowait(None)
+        self._carrier.hold(False)
 
     async def pass_on(self, server: ClientConnection) -> None:
         """Passes on all that was said, unless the server elsewhere leaves, or takes nothing."""
