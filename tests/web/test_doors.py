@@ -1,5 +1,6 @@
 """Who is let in: other sites, tokens, production; and where the page may be."""
 
+import pytest
 from playwright.sync_api import expect
 
 from echo_env.server.echo_environment import EchoEnvironment
@@ -79,14 +80,19 @@ def test_a_server_with_a_token_asks_for_it_and_never_shows_it(visit: Visit) -> N
         assert not any("secret" in address for address in addresses)
 
 
-def test_production_lets_nobody_play_without_the_control_token(visit: Visit) -> None:
-    with serving(Drawing, web=True, mode="production", control_token=TOKEN) as served:
+@pytest.mark.parametrize("mode", ["simulation", "production"])
+def test_nobody_plays_without_the_control_token_where_there_is_one(visit: Visit, mode: str) -> None:
+    with serving(Drawing, web=True, mode=mode, control_token=TOKEN) as served:
         visitor = visit(page_of(served))
         visitor.tolerates(LOAD_FAILED, SOCKET_FAILED)
         visitor.reset_button.click()
-        visitor.is_told("this server lets you call tools, not reset, step or see the state")
+        visitor.is_told("control token")
         expect(visitor.status).to_have_text("refused")
         eventually(lambda: served.active() == 0)
+        visitor.show_token(TOKEN)
+        visitor.reset()
+        visitor.step(Title="let in")
+        visitor.sees("let in")
 
 
 def test_the_page_is_absent_where_it_is_off(visit: Visit) -> None:

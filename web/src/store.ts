@@ -18,6 +18,12 @@ export class Desk {
   readonly faults = signal<Fault[]>([]);
   /** Whether the newest observation was the episode's last. */
   readonly over = computed(() => this.newest.value?.result?.done ?? false);
+  /** Whether the episode that is shown is gone, and only a reset begins another. */
+  readonly gone = computed(() => {
+    const { phase } = this.session.status.value;
+    if (phase === "lost") return true;
+    return phase === "idle" && !this.session.exists && this.result.value !== null;
+  });
   /** The newest result: what the next one is compared with, and whose buttons are shown. */
   readonly result = signal<Result | null>(null);
 

@@ -10,13 +10,15 @@ interface Props {
   actions: Button[];
   busy: boolean;
   keys: boolean;
+  /** Whether they are listened to now. */
+  listens: boolean;
   onKeys: (on: boolean) => void;
   onAct: (action: JsonObject) => void;
 }
 
 /** Buttons for single actions, and their keys while nobody types. */
-export function QuickBar({ actions, busy, keys, onKeys, onAct }: Props) {
-  useKeys(actions, keys, busy, onAct);
+export function QuickBar({ actions, busy, keys, listens, onKeys, onAct }: Props) {
+  useKeys(actions, listens, busy, onAct);
   const cross = isCross(actions);
   return (
     <section id="quick" class="play-quick" aria-label="Quick actions" tabIndex={-1}>

@@ -22,11 +22,13 @@ interface Props {
   tools: Tool[];
   buttons: Button[];
   keys: boolean;
+  /** Whether keys are for playing now. */
+  listens: boolean;
   onKeys: (on: boolean) => void;
 }
 
 /** What a person can do: begin an episode, press a button, fill in a form, call a tool, say something. */
-export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
+export function ActionsPane({ desk, tools, buttons, keys, listens, onKeys }: Props) {
   const { schemas, config } = desk.environment;
   const pending = useSignal<JsonObject | null>(null);
   const draft = useMemo(() => new Draft(desk.environment.address), [desk]);
@@ -84,7 +86,12 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
     ) : (
       form()
     );
-  const snippet = <Snippet environment={desk.environment} action={pending.value ?? {}} />;
+  const snippet = (
+    <Snippet
+      environment={desk.environment}
+      action={buttons.length > 0 ? (sent(desk, 1) ?? buttons[0]?.action ?? {}) : (pending.value ?? {})}
+    />
+  );
   return (
     <div class="shell-left">
       <section
@@ -99,7 +106,7 @@ export function ActionsPane({ desk, tools, buttons, keys, onKeys }: Props) {
           onReset={(kwargs) => void desk.reset(kwargs).then(() => desk.newest.value?.result && toButtons())}
         />
         {buttons.length > 0 ? (
-          <QuickBar actions={buttons} busy={busy} keys={keys} onKeys={onKeys} onAct={act} />
+          <QuickBar actions={buttons} busy={busy} keys={keys} listens={listens} onKeys={onKeys} onAct={act} />
         ) : (
           <>
             {ways}

@@ -35,7 +35,14 @@ function Live({ page }: { page: URL }) {
     }
   };
   useEffect(() => void load(keptToken()), []);
-  if (desk.value) return <Playing page={page} desk={desk.value} />;
+  if (desk.value) {
+    const { session } = desk.value;
+    const goOn = (token: string) => {
+      session.dispose();
+      void load(token);
+    };
+    return <Playing key={desk.value.token} page={page} desk={desk.value} onToken={goOn} />;
+  }
   return (
     <>
       <Header environment={null} status={null} />

@@ -1,19 +1,26 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Desk } from "../store";
-import type { Status, WireError } from "../types";
+import type { Status } from "../types";
+import { Failure } from "./failure";
 
 /** How long a step runs before anything is said of it. */
 const PATIENCE_S = 3;
 const TOLD = new Set<Status["phase"]>(["queued", "reconnecting", "lost", "copied", "full", "refused"]);
+/** What the observation's pane asks a token for, and what somebody did himself. */
+const SAID_ELSEWHERE = new Set(["UNAUTHORIZED", "CONTROL_CLOSED", "CANCELLED"]);
 
 /** What stands in the way of the next step, if anything, and what can be done about it. */
 export function Notices({ desk }: { desk: Desk }) {
   const status = desk.session.status.value;
   const error = desk.newest.value?.error;
-  const fieldless = error && error.faults.length === 0 ? error : undefined;
+  const isTold = TOLD.has(status.phase);
+  const read = useSignal(-1);
+  const isNews = !isTold && desk.newest.value?.index !== read.value;
+  const fieldless = error?.faults.length === 0 && !SAID_ELSEWHERE.has(error.code) ? error : undefined;
   return (
     <div class="shell-notices" aria-live="polite">
-      {TOLD.has(status.phase) && (
+      {(isTold || desk.gone.value) && (
         <p class={`shell-notice shell-${status.phase}`}>
           <span>{status.message}</span>
           {status.phase === "queued" && (
@@ -21,12 +28,24 @@ export function Notices({ desk }: { desk: Desk }) {
               Leave the queue
             </button>
           )}
-          {status.phase === "lost" && <BeginAgain desk={desk} />}
+          {desk.gone.value && <BeginAgain desk={desk} />}
         </p>
       )}
       {desk.busy.value && <Running desk={desk} />}
-      {fieldless && !TOLD.has(status.phase) && <Failure error={fieldless} />}
-      {desk.over.value && (
+      {fieldless && isNews && (
+        <Failure error={fieldless}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              read.value = desk.newest.value?.index ?? -1;
+            }}
+          >
+            Dismiss
+          </button>
+        </Failure>
+      )}
+      {desk.over.value && !desk.gone.value && (
         <p class="shell-notice">
           <span>The episode is over.</span>
           <BeginAgain desk={desk} />
@@ -59,17 +78,6 @@ function Running({ desk }: { desk: Desk }) {
       <button type="button" class="button" onClick={() => void desk.session.leave()}>
         End the session
       </button>
-    </p>
-  );
-}
-
-/** An error as the server told it. */
-export function Failure({ error }: { error: WireError }) {
-  return (
-    <p class="shell-notice shell-failure">
-      <span>
-        <strong>{error.code}</strong> {error.message}
-      </span>
     </p>
   );
 }

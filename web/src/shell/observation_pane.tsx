@@ -1,19 +1,28 @@
+import { useEffect } from "preact/hooks";
+import { TokenForm } from "../form/token_form";
 import { nameOf } from "../history/format";
 import { earlier } from "../play/earlier";
 import type { Desk } from "../store";
 import type { Entry } from "../types";
 import { ObservationView } from "../view/observation";
-import { Failure } from "./notices";
+import { Failure } from "./failure";
+
+/** Errors that a token mends. */
+const LOCKED = new Set(["UNAUTHORIZED", "CONTROL_CLOSED"]);
 
 interface Props {
   desk: Desk;
   onKey: (key: string) => void;
+  onToken: (token: string) => void;
 }
 
 /** What the environment showed last, or at the chosen entry of the history. */
-export function ObservationPane({ desk, onKey }: Props) {
+export function ObservationPane({ desk, onKey, onToken }: Props) {
+  const selected = desk.selected.value;
   const entry = desk.shown.value;
-  const isStale = desk.session.status.value.phase === "lost" && !desk.selected.value;
+  const result = entry?.result ?? (selected ? undefined : desk.result.value);
+  const isStale = desk.gone.value && !selected;
+  const isLocked = !selected && LOCKED.has(desk.newest.value?.error?.code ?? "");
   return (
     <section
       class={isStale ? "shell-pane shell-observation shell-stale" : "shell-pane shell-observation"}
@@ -21,32 +30,21 @@ export function ObservationPane({ desk, onKey }: Props) {
     >
       <div class="shell-heading">
         <h2 id="observation-title">Observation</h2>
-        {desk.selected.value && (
-          <p class="shell-older">
-            {nameOf(desk.selected.value)}
-            <button
-              type="button"
-              class="button"
-              onClick={() => {
-                desk.selected.value = null;
-              }}
-            >
-              Back to playing
-            </button>
-          </p>
-        )}
+        {selected && <Older desk={desk} entry={selected} />}
       </div>
-      {entry ? <Shown desk={desk} entry={entry} onKey={onKey} /> : <Empty />}
-    </section>
-  );
-}
-
-function Shown({ desk, entry, onKey }: Props & { entry: Entry }) {
-  const result = entry.result ?? (desk.selected.value ? undefined : desk.result.value);
-  return (
-    <>
-      {desk.selected.value && entry.error && <Failure error={entry.error} />}
-      {result && (
+      {isLocked && (
+        <TokenForm
+          title="This server asks for a token"
+          label="Token"
+          submitLabel="Go on"
+          refusal={desk.token ? "The one that was given does not do." : ""}
+          onToken={onToken}
+        >
+          {desk.newest.value?.error?.message}
+        </TokenForm>
+      )}
+      {selected?.error && <Failure error={selected.error} />}
+      {entry && result && (
         <ObservationView
           result={result}
           previous={earlier(desk.log, entry)}
@@ -54,7 +52,50 @@ function Shown({ desk, entry, onKey }: Props & { entry: Entry }) {
           onKey={onKey}
         />
       )}
-    </>
+      {!result && !isLocked && !selected && <Empty />}
+    </section>
+  );
+}
+
+/** Which older entry is looked at, its neighbours, and the way back; Escape is one, too. */
+function Older({ desk, entry }: { desk: Desk; entry: Entry }) {
+  const turnTo = (next: Entry | null) => {
+    desk.selected.value = next;
+  };
+  useEffect(() => {
+    const escaped = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented) turnTo(null);
+    };
+    window.addEventListener("keydown", escaped);
+    return () => window.removeEventListener("keydown", escaped);
+  }, [desk]);
+  const before = desk.log.find(entry.index - 1);
+  const after = desk.log.find(entry.index + 1);
+  return (
+    <p class="shell-older">
+      <button
+        type="button"
+        class="button"
+        aria-label="Earlier"
+        aria-disabled={!before}
+        onClick={() => before && turnTo(before)}
+      >
+        ‹
+      </button>
+      {nameOf(entry)}
+      <button
+        type="button"
+        class="button"
+        aria-label="Later"
+        aria-disabled={!after}
+        onClick={() => after && turnTo(after)}
+      >
+        ›
+      </button>
+      <button type="button" class="button" title="Escape" onClick={() => turnTo(null)}>
+        Back to playing
+      </button>
+    </p>
   );
 }
 

@@ -20,10 +20,12 @@ import { Viewing } from "./viewing";
 interface Props {
   page: URL;
   desk: Desk;
+  /** Goes on with a token. */
+  onToken: (token: string) => void;
 }
 
 /** An environment to play: its own page where it has one, the desk, the sessions of others, the README. */
-export function Playing({ page, desk }: Props) {
+export function Playing({ page, desk, onToken }: Props) {
   const { environment } = desk;
   const { custom, watch } = environment.config;
   const opened = useSignal<Opened | null>(null);
@@ -44,7 +46,11 @@ export function Playing({ page, desk }: Props) {
     panel: () => <iframe class="shell-custom" src={`./${custom.path}`} title={custom.name} />,
   };
   const tabs: Tab[] = [
-    { id: "play", name: "Play", panel: () => <DeskView page={page} desk={desk} onOpen={open} /> },
+    {
+      id: "play",
+      name: "Play",
+      panel: () => <DeskView page={page} desk={desk} onToken={onToken} onOpen={open} />,
+    },
     { id: "readme", name: "README", panel: () => <Readme environment={environment} /> },
     { id: "schema", name: "Schema", panel: () => <SchemaView environment={environment} /> },
   ];
@@ -80,16 +86,18 @@ function watching(page: URL, desk: Desk) {
   );
 }
 
-function DeskView({ page, desk, onOpen }: Props & { onOpen: (file: File) => Promise<void> }) {
+function DeskView({ page, desk, onToken, onOpen }: Props & { onOpen: (file: File) => Promise<void> }) {
   const tools = useTools(page, desk);
   const keys = useSignal(true);
   const { action: schema } = desk.environment.schemas;
   const before = useRef<Button[]>([]);
   const result = desk.result.value;
-  const stopped = desk.session.status.value.phase === "lost";
   before.current = useMemo(() => quickActions(schema, result, before.current), [schema, result]);
-  const buttons = stopped ? before.current.map((each) => ({ ...each, offered: false })) : before.current;
+  const buttons = desk.gone.value
+    ? before.current.map((each) => ({ ...each, offered: false }))
+    : before.current;
   const busy = desk.busy.value;
+  const listens = keys.value && !desk.selected.value; // who looks back does not play
   const again = (entry: Entry) =>
     void (entry.kind === "reset" ? desk.reset(entry.action) : desk.step(entry.action));
   return (
@@ -101,16 +109,20 @@ function DeskView({ page, desk, onOpen }: Props & { onOpen: (file: File) => Prom
           tools={tools.value}
           buttons={buttons}
           keys={keys.value}
+          listens={listens}
           onKeys={(on) => {
             keys.value = on;
           }}
         />
-        <ObservationPane
-          desk={desk}
-          onKey={(key) => {
-            if (keys.value && !busy) actByKey(buttons, key, (action) => void desk.step(action));
-          }}
-        />
+        <div class="shell-right">
+          <ObservationPane
+            desk={desk}
+            onToken={onToken}
+            onKey={(key) => {
+              if (listens && !busy) actByKey(buttons, key, (action) => void desk.step(action));
+            }}
+          />
+        </div>
         <div class="shell-below">
           <HistoryPane
             log={desk.log}

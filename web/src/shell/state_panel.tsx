@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { Desk } from "../store";
 import { Tree } from "../view/tree";
-import { Failure } from "./notices";
+import { Failure } from "./failure";
 
 /** Where the newest episode stands, as the environment tells it. */
 export function StatePanel({ desk }: { desk: Desk }) {

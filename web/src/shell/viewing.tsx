@@ -6,7 +6,7 @@ import { earlier } from "../play/earlier";
 import type { Entry } from "../types";
 import { ObservationView } from "../view/observation";
 import { Header } from "./header";
-import { Failure } from "./notices";
+import { Failure } from "./failure";
 
 interface Props extends Opened {
   onClose?: () => void;

@@ -74,15 +74,14 @@ async function get(address: URL, token?: string): Promise<Response> {
 
 async function bodyOf(answer: Response, path: string): Promise<JsonObject> {
   const text = await answer.text();
+  let said = text.slice(0, 200) || "nothing";
   try {
-    const body: unknown = answer.ok ? JSON.parse(text) : undefined;
-    if (isObject(body)) return body;
+    const body: unknown = JSON.parse(text);
+    if (answer.ok && isObject(body)) return body;
+    if (isObject(body) && typeof body.message === "string") said = body.message;
   } catch {
-    // said below
+    // said as it is
   }
-  throw failure(
-    "HTTP_ERROR",
-    `The server answered /${path} with ${answer.status}: ${text.slice(0, 200) || "nothing"}`,
-    answer.status >= 500,
-  );
+  const sentence = `The server answered /${path} with ${answer.status}: ${said}`;
+  throw failure("HTTP_ERROR", sentence, answer.status >= 500);
 }

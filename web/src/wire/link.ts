@@ -58,6 +58,8 @@ async function whyRefused(page: URL, token: string | undefined, signal: AbortSig
     const schema = await ask(endpoint(page, "schema"), token, signal);
     if (schema.status === 401) return unauthorized(token);
     if (schema.status >= 500) return unreachable(`it answers ${schema.status}`);
+    const state = await ask(endpoint(page, "state"), token, signal);
+    if (state.status === 401 || state.status === 403) return closed();
     const config = await ask(endpoint(page, "web/config.json"), token, signal);
     const told = config.ok ? ((await config.json()) as Partial<Config>) : {};
     return told.mode === "production" ? closed() : refused();
@@ -99,7 +101,7 @@ function refused(): WireFailure {
 function closed(): WireFailure {
   return failure(
     "CONTROL_CLOSED",
-    "This server is in production: whoever controls episodes shows the control token " +
-      "(OPENENV_CONTROL_TOKEN there). Tools may be called without it.",
+    "Only those control episodes here who show the control token (OPENENV_CONTROL_TOKEN on the server); " +
+      "the others may look, and call tools.",
   );
 }
