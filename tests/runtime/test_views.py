@@ -1,6 +1,8 @@
 """Views: how an environment shows itself on a page; never at the cost of its episode."""
 
+import gc
 import json
+import weakref
 from typing import Any
 
 import pytest
@@ -213,6 +215,30 @@ async def test_a_view_that_makes_its_reply_too_large_is_left_out() -> None:
         seat = await sessions.open()
         told = await shown(seat)
         assert "larger than may be sent" in told["view"]["error"]
+
+
+@pytest.mark.parametrize("world", [Shown, ShownLater])
+async def test_a_view_that_was_refused_is_not_kept(world: type[Shown]) -> None:
+    class Text(str):
+        """One that can be looked after."""
+
+    made: list[weakref.ref[Text]] = []
+
+    class Huge(world):  # type: ignore[valid-type,misc]
+        def render_web(self, observation: dict[str, Any]) -> Any:
+            text = Text("x" * (5 << 20))
+            made.append(weakref.ref(text))
+            return text
+
+    gc.disable()  # it is let go at once, not some day
+    try:
+        async with serving(Huge, "thread", typed=False) as sessions:
+            seat = await sessions.open()
+            assert "5242880 characters" in (await shown(seat))["view"]["error"]
+            await ask(seat, "state")
+            assert made[0]() is None
+    finally:
+        gc.enable()
 
 
 async def test_a_session_that_is_closed_meanwhile_gives_its_step_away() -> None:

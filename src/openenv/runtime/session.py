@@ -100,8 +100,8 @@ class Session:
             call, answer = self._understood(request)
             try:
                 value = contained(call)
-            except Exception as error:
-                raise self._typed(operation, error) from error
+            except Exception as error:  # noqa: BLE001  # every failure is answered
+                return error_reply(disclosed(self._typed(operation, error), self._mode))
             if is_awaitable(value):
                 return self._answer_later(request, value, answer)
             return self._reply(request, value, answer)
@@ -121,8 +121,8 @@ class Session:
         try:
             try:
                 value = await pending
-            except Exception as error:
-                raise self._typed(request.op, error) from error
+            except Exception as error:  # noqa: BLE001  # every failure is answered
+                return error_reply(disclosed(self._typed(request.op, error), self._mode))
             return self._reply(request, value, answer)
         except SessionError as error:
             return error_reply(disclosed(error, self._mode))
@@ -154,7 +154,9 @@ class Session:
     def _typed(self, operation: str, error: Exception) -> SessionError:
         """An exception of the author's code as one that can cross the wire."""
         if not isinstance(error, SessionError) or error.code in ENDING_CODES:
-            return self._failed(operation, error)
+            failure = self._failed(operation, error)
+            failure.__cause__ = error  # never its own: a cycle would keep what the frames hold
+            return failure
         if isinstance(error, EnvironmentFailed):
             self._log(operation, error)
         return error
@@ -170,7 +172,7 @@ class Session:
             raise
 
     def _log(self, operation: str, error: EnvironmentFailed) -> None:
-        logger.warning("%s.%s() failed: %s", self._spec.name, operation, error)
+        logger.warning("%s.%s() failed: %s", self._spec.name, operation, str(error))
 
     def _step(self, request: Request) -> Call:
         """The call that takes a step, of a valid action in a running episode."""
