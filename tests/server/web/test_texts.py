@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter, field_validator, model_validator
 
 from openenv import Action, CallToolAction, Environment, Observation
 from openenv.core.env_server.serialization import deserialize_action_with_preprocessing
@@ -231,11 +231,120 @@ def test_how_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     card = EnvironmentMetadata(name="world", description="")
     text = get_quick_start_markdown(card, Everything, Observation)
     assert "### Connect to world" in text
-    assert 'GenericEnvClient(base_url="https://me-world.hf.space")' in text
-    program = text.partition("```python\n")[2].partition("```")[0]
-    compile(program, "quick start", "exec")
+    assert 'address = "https://me-world.hf.space"\n' in text
+    assert "action = ...  # one that its schema lets pass" in text  # its name has a pattern
+    compile(_program(text), "quick start", "exec")
     monkeypatch.delenv("SPACE_HOST")
-    assert "http://localhost:8000" in get_quick_start_markdown(card, Everything, Observation)
+    text = get_quick_start_markdown(card, Everything, Observation)
+    assert 'address = "http://localhost:8000"  # or where this server listens' in text
+
+
+def _program(text: str) -> str:
+    return text.partition("```python\n")[2].partition("```")[0]
+
+
+class Ingredient(BaseModel):
+    """What goes into a dish."""
+
+    name: str
+    grams: int = Field(gt=0)
+    organic: bool = False
+
+
+class Fried(BaseModel):
+    """One way."""
+
+    kind: Literal["fried"] = "fried"
+    minutes: float = Field(ge=2)
+
+
+class Boiled(BaseModel):
+    """Another."""
+
+    kind: Literal["boiled"] = "boiled"
+
+
+class Cook(Action):
+    """An action of lists, models and a union."""
+
+    dish: Literal["soup", "stew"]
+    ingredients: list[Ingredient] = Field(min_length=2)
+    method: Fried | Boiled = Field(discriminator="kind")
+    place: tuple[int, str]
+    chef: str | None
+    spices: list[str]
+    note: str = "none"
+
+
+class Choosing(Action):
+    """One that needs nothing by its schema, and something by its own rule."""
+
+    colour: Colour | None = None
+    count: int | None = Field(default=None, lt=-3)
+
+    @model_validator(mode="after")
+    def _one(self) -> "Choosing":
+        if self.colour is None and self.count is None:
+            raise ValueError("give one of the two")
+        return self
+
+
+class Endless(Action):
+    """One of which there is none."""
+
+    inner: "Endless"
+
+
+class Planting(Action):
+    """One that holds more of its kind, or nothing."""
+
+    left: "Planting | None"
+    right: "Planting | None"
+
+
+class Failing(Action):
+    """One whose own rule fails."""
+
+    name: str
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return {"ann": "Ann"}[name]
+
+
+BARE = {"left": None, "right": None}
+COOKED = {
+    "dish": "soup",
+    "ingredients": [{"name": "hello", "grams": 1}] * 2,
+    "method": {"kind": "fried", "minutes": 2},
+    "place": [1, "hello"],
+    "chef": "hello",
+    "spices": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("action_cls", "shown"),
+    [
+        (Cook, COOKED),
+        (Cook | CallToolAction, COOKED),
+        (Choosing, {"colour": "red"}),
+        (CallToolAction, {"type": "call_tool", "tool_name": "hello"}),
+        (Planting, {"left": BARE, "right": BARE}),
+        (Endless, ...),
+        (Failing, ...),
+    ],
+)
+def test_the_action_to_begin_with_is_taken(action_cls: Any, shown: Any) -> None:
+    card = EnvironmentMetadata(name="world", description="")
+    text = get_quick_start_markdown(card, action_cls, Observation)
+    [line] = [each for each in _program(text).splitlines() if each.startswith("action = ")]
+    seen: dict[str, Any] = {}
+    exec(line, seen)
+    assert seen["action"] == shown
+    if shown is not ...:
+        TypeAdapter(action_cls).validate_python(shown)
 
 
 class Read(Action):

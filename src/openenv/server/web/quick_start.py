@@ -6,10 +6,10 @@ from typing import Any
 
 from openenv import settings
 from openenv.env.metadata import EnvironmentMetadata
-from openenv.server.web.action_fields import action_fields
+from openenv.server.web.sample import sample_action
 
-_LOCAL = "http://localhost:8000"
-_EXAMPLES: dict[str, Any] = {"number": 1, "checkbox": True, "tensor": [1, 2, 3]}
+_SOMEWHERE = '"http://localhost:8000"  # or where this server listens'
+"""Of a port that was chosen when the server began, no page that was built before can know."""
 
 
 def get_quick_start_markdown(
@@ -22,33 +22,21 @@ def get_quick_start_markdown(
         action_cls: its actions' class.
         observation_cls: its observations' class.
     """
-    address = settings.space_url() or _LOCAL
-    action = ", ".join(f'"{name}": {value!r}' for name, value in _example(action_cls).items())
+    space = settings.space_url()
+    address = _SOMEWHERE if space is None else f'"{space}"'
+    made = sample_action(action_cls)
+    action = "...  # one that its schema lets pass" if made is None else repr(made)
     seen = ", ".join(getattr(observation_cls, "model_fields", {})) or "see its README"
     return (
         f"### Connect to {metadata.name}\n\n"
         "```python\n"
         "from openenv import GenericEnvClient\n\n"
-        f'with GenericEnvClient(base_url="{address}") as env:\n'
+        f"address = {address}\n"
+        f"action = {action}\n"
+        "with GenericEnvClient(base_url=address) as env:\n"
         "    print(env.reset().observation)\n"
-        f"    result = env.step({{{action}}})\n"
+        "    result = env.step(action)\n"
         "    print(result.observation, result.reward, result.done)\n"
         "```\n\n"
         f"Its observations have: {seen}.\n"
     )
-
-
-def _example(action_cls: Any) -> dict[str, Any]:
-    """Values for what an action needs; all that it has, where it needs nothing."""
-    fields = action_fields(action_cls)
-    chosen = [field for field in fields if field["required"]] or fields[:1]
-    return {field["name"]: _value(field) for field in chosen}
-
-
-def _value(field: dict[str, Any]) -> Any:
-    if field["default_value"] is not None:
-        return field["default_value"]
-    if field["choices"]:
-        return field["choices"][0]
-    least = field["min_value"]
-    return _EXAMPLES.get(field["type"], "hello") if least is None else least
