@@ -16,6 +16,8 @@ NOTES = {
     "output_truncated": "The output was cut.",
     "artefacts_truncated": "It made more files than are shown.",
 }
+ENDED = ("Timeout", "Killed")
+"""The errors of an interpreter that was ended, and not of code: they say what is gone with it."""
 
 
 def draw(seen: dict[str, Any], metadata: Mapping[str, Any]) -> str:
@@ -30,6 +32,9 @@ def draw(seen: dict[str, Any], metadata: Mapping[str, Any]) -> str:
         return page(text(seen["text"]))
     total = metadata.get("tests_total")
     error = seen["error"] or {}
+    fault = _fault(error) if error else ""
+    told = _told(error)
+    stderr = seen["stderr"].removesuffix(f"{fault}\n") if "restarted" in told else seen["stderr"]
     return page(
         facts(
             {
@@ -39,10 +44,10 @@ def draw(seen: dict[str, Any], metadata: Mapping[str, Any]) -> str:
         ),
         refusal(seen),
         code(ran, "Code", [error["line"]] if error else ()),
-        notice(_fault(error) if error else None, "bad"),
-        *[notice(note, "bad") for name, note in NOTES.items() if seen[name]],
+        notice(fault, "bad"),
+        *[notice(NOTES[name], "bad") for name in NOTES if seen[name] and name not in told],
         text(seen["stdout"], "Output") if seen["stdout"] else None,
-        text(seen["stderr"], "Errors") if seen["stderr"] else None,
+        text(stderr, "Errors") if stderr else None,
         *_artefacts(seen["artefacts"]),
     )
 
@@ -51,6 +56,14 @@ def _fault(error: Mapping[str, Any]) -> str:
     where = "" if error["line"] is None else f"Line {error['line']}: "
     what = f": {error['message']}" if error["message"] else ""
     return f"{where}{error['type']}{what}"
+
+
+def _told(error: Mapping[str, Any]) -> tuple[str, ...]:
+    """The notes that would only say again what the error's line says."""
+    if not error:
+        return ()
+    ended = error["line"] is None and error["type"] in ENDED
+    return ("timed_out", "out_of_memory", *["restarted"] * ended)
 
 
 def _artefacts(made: Iterable[Mapping[str, Any]]) -> Iterable[Html]:
