@@ -58,3 +58,18 @@ def test_a_server_that_is_not_there_is_named(visit: Visit) -> None:
         visitor.tolerates(LOAD_FAILED)
         visitor.page.goto(visitor.address)
         expect(visitor.page.get_by_text(gone).first).to_be_visible()
+
+
+def test_a_token_in_the_address_is_used_and_leaves_it(visit: Visit) -> None:
+    with (
+        serving(Drawing, token=TOKEN) as far,
+        mirrored(f"http://127.0.0.1:{far.port}", TOKEN, key="key-of-this-run") as near,
+    ):
+        visitor = visit(f"{page_of(near)}#token=key-of-this-run")
+        visitor.reset()
+        visitor.step(Title="let in")
+        visitor.sees("let in")
+        assert visitor.page.url == page_of(near)
+        visitor.page.reload()
+        visitor.step(Title="still in")
+        visitor.sees("still in")

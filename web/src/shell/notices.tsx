@@ -14,7 +14,8 @@ const SAID_ELSEWHERE = new Set(["UNAUTHORIZED", "CONTROL_CLOSED", "CANCELLED"]);
 export function Notices({ desk }: { desk: Desk }) {
   const status = desk.session.status.value;
   const error = desk.newest.value?.error;
-  const isTold = TOLD.has(status.phase);
+  const isLocked = status.phase === "refused" && SAID_ELSEWHERE.has(error?.code ?? "");
+  const isTold = TOLD.has(status.phase) && !isLocked;
   const read = useSignal(-1);
   const isNews = !isTold && desk.newest.value?.index !== read.value;
   const fieldless = error?.faults.length === 0 && !SAID_ELSEWHERE.has(error.code) ? error : undefined;
