@@ -58,6 +58,17 @@ describe("buttons", () => {
     ]);
   });
 
+  it("are offered still when the view failed, which says nothing of them", () => {
+    const before = quickActions(MOVE, offering(["hit", "stand"]), []);
+    const failed: Result = {
+      observation: {},
+      reward: 0,
+      done: false,
+      view: { html: null, actions: [], error: "x" },
+    };
+    expect(quickActions(MOVE, failed, before).map((each) => each.offered)).toEqual([true, true]);
+  });
+
   it("have no places to keep where all of them change, as in chess", () => {
     const moves = (from: number) => Array.from({ length: 20 }, (_, at) => `m${from + at}`);
     const before = quickActions(MOVE, offering(moves(0)), []);

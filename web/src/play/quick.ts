@@ -29,7 +29,8 @@ export interface Button extends QuickAction {
  * Where an environment offers other actions at each step, as chess does, nothing has a place to keep.
  */
 export function quickActions(schema: Schema, result: Result | null, before: Button[]): Button[] {
-  const own = result?.view?.actions ?? [];
+  // A view that failed says nothing of what can be done: what could be done before is offered still.
+  const own = result?.view?.error ? before : (result?.view?.actions ?? []);
   const hasOwn = own.length > 0 || before.some((each) => each.isOwn);
   const now = hasOwn ? own : fromSchema(schema);
   const places = steady(before, now);

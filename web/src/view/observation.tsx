@@ -62,7 +62,7 @@ function Parts({ result, previous, schema, onKey }: Props) {
       {typeof view?.html === "string" && (
         <Frame html={view.html} title="the environment's view" onKey={onKey} />
       )}
-      {view?.error && <p class="view-note">The environment could not draw itself: {view.error}</p>}
+      {view?.error && <p class="view-note">The environment's view failed: {view.error}</p>}
       {raw === 1 ? (
         <Raw result={result} />
       ) : (
