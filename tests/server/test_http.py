@@ -566,7 +566,8 @@ def test_a_seed_in_words_arrives_as_a_number(threaded: Served) -> None:
 
 
 class Throw(Action):
-    """A throw of dice.
+    """A throw of dice, of as many
+    sides as wanted.
 
     Attributes:
         dice: how many.
@@ -579,6 +580,6 @@ class Throw(Action):
 
 def test_fields_are_described_as_in_the_docstring_of_their_class() -> None:
     schema = json_schema(Throw)
-    assert schema["description"] == "A throw of dice."
+    assert schema["description"] == "A throw of dice, of as many sides as wanted."
     assert schema["properties"]["dice"]["description"] == "the number of dice"
     assert schema["properties"]["sides"]["description"] == "of each."

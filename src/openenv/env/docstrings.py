@@ -13,6 +13,9 @@ _SECTION = re.compile(
 )
 _ARGUMENT = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
 _OF_ARGUMENTS = frozenset({"Args", "Arguments", "Parameters"})
+_LAID_OUT = re.compile(r"\s|[-*+] |[>|#]|\d+[.)] |([-=~*^`])\1\1")
+"""Begins what has lines of its own: code, lists, quotations, tables and headings."""
+_FENCES = ("```", "~~~")
 _KEPT = frozenset({"", "Returns", "Example", "Examples", "Note", "Notes"})
 """What a caller needs to know besides the arguments."""
 
@@ -22,7 +25,8 @@ class Docstring:
     """A docstring, read.
 
     Attributes:
-        text: what it says of the function, without the sections of arguments and exceptions.
+        text: what it says of the function, without the sections of arguments and exceptions; each
+            paragraph is a line, however wide the source is.
         arguments: what it says of each argument, by name.
         attributes: what it says of each attribute of a class, by name.
     """
@@ -48,7 +52,26 @@ class Docstring:
                 attributes += [] if heading is not None else [line]
             elif section in _KEPT:
                 text.append(line)
-        return cls("\n".join(text).strip(), _arguments(described), _arguments(attributes))
+        return cls(_unwrapped(text).strip(), _arguments(described), _arguments(attributes))
+
+
+def _unwrapped(lines: list[str]) -> str:
+    """A text in which each paragraph is a line; what is laid out stays so, to the next blank line.
+
+    Args:
+        lines: the text's.
+    """
+    whole: list[str] = []
+    fenced = flows = laid_out = False
+    for line in lines:
+        fenced ^= line.startswith(_FENCES)
+        laid_out = fenced or bool(line) and (laid_out or _LAID_OUT.match(line) is not None)
+        if flows and line and not laid_out:
+            whole[-1] += f" {line}"
+        else:
+            whole.append(line)
+        flows = bool(line) and not laid_out
+    return "\n".join(whole)
 
 
 def _arguments(lines: list[str]) -> dict[str, str]:
