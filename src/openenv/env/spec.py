@@ -103,6 +103,10 @@ class Traits:
             tool_timeouts={t.name: t.timeout_s for t in tools_of(made) if t.timeout_s is not None},
         )
 
+    def called_by(self, action: Any) -> Traits:
+        """The traits of a class whose actions are of this class."""
+        return replace(self, untyped_calls=self.untyped_calls and action is CallToolAction)
+
 
 UNKNOWN = Traits(False, False, False, True, True, None, None, None)
 """The traits of a factory that does not say what it makes: nothing is known that limits it."""
@@ -177,8 +181,7 @@ class EnvSpec:
         first = None
         if traits.has_tools:
             action = action or CallToolAction
-            calls = traits.untyped_calls and action is CallToolAction
-            traits = replace(traits, untyped_calls=calls)
+            traits = traits.called_by(action)
             if traits.untyped_calls or observation is None:
                 first, observation = _first_observation(made, observation), CallToolObservation
         elif action in (CallToolAction, ListToolsAction):
