@@ -50,6 +50,7 @@ def test_a_picked_session_is_seen_as_it_steps(watcher: Visitor, address: str) ->
         card.get_by_text("History since it is watched").click()
         entries = card.get_by_role("listbox").get_by_role("option")
         expect(entries).to_have_count(2)
+        assert _bottom(card.get_by_role("listbox")) < _bottom(card)
         expect(card.get_by_role("button", name=re.compile("^Repeat"))).to_have_count(0)
         trainer.reset()
         expect(entries).to_have_count(3)
@@ -65,6 +66,9 @@ def test_a_pause_is_not_recorded_and_what_was_missed_is_counted(
     with NotebookClient(base_url=address.removesuffix("web/")).sync() as trainer:
         trainer.reset()
         watcher.page.get_by_role("checkbox").check()
+        expect(watcher.page.get_by_role("columnheader", name="Episode", exact=True)).to_have_count(
+            0
+        )
         card = _card(watcher)
         expect(card).to_contain_text("Step 0")
         watcher.page.get_by_role("button", name="Pause").click()
@@ -102,3 +106,9 @@ def _show(visitor: Visitor, token: str) -> None:
 
 def _card(watcher: Visitor) -> Locator:
     return watcher.page.get_by_role("region", name="Session s")
+
+
+def _bottom(shown: Locator) -> float:
+    box = shown.bounding_box()
+    assert box
+    return box["y"] + box["height"]

@@ -36,7 +36,7 @@ export function Card({ watched, environment, renderObservation, onLeave }: Props
           : "Waiting…"}
       </p>
       {last?.error && <p class="watch-error">{last.error.message}</p>}
-      <div class="watch-seen">
+      <div class="watch-seen" role="group" aria-label="What it saw" tabIndex={0}>
         {chosen && <ChosenLine entry={chosen} onNewest={() => setChosen(null)} />}
         {chosen?.result ? (
           <Observation result={chosen.result} renderObservation={renderObservation} />
@@ -46,11 +46,7 @@ export function Card({ watched, environment, renderObservation, onLeave }: Props
       </div>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>History since it is watched</summary>
-        {isOpen && (
-          <div class="watch-history">
-            <HistoryPane {...did} selected={chosen} onSelect={setChosen} />
-          </div>
-        )}
+        {isOpen && <HistoryPane {...did} selected={chosen} onSelect={setChosen} />}
       </details>
     </section>
   );

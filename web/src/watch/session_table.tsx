@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { figure, thousands } from "../figures";
 import type { Listed, Watched } from "./watched";
 
@@ -12,12 +12,14 @@ interface Props {
 
 /** As many rows as are drawn. */
 const ROWS = 200;
+/** Who did something so shortly ago plays, though it does nothing right now. */
+const PLAYING_S = 2;
 
 /** The sessions of the server, to pick from; where there are many, by name. */
 export function SessionTable(props: Props) {
   const { sessions } = props;
   const [text, setText] = useState("");
-  const found = text === "" ? sessions : sessions.filter((session) => isNamed(session, text));
+  const found = text === "" ? sessions : sessions.filter((session) => isFound(session, text));
   const drawn = found.slice(0, ROWS);
   return (
     <>
@@ -43,20 +45,24 @@ export function SessionTable(props: Props) {
 }
 
 function Table({ sessions, picked, isFull, onPick }: Props) {
+  const isOld = useOld(sessions);
+  const areNamed = sessions.some(({ episode_id }) => episode_id !== null);
   return (
     <div class="watch-scroll" role="region" aria-label="Running sessions" tabIndex={0}>
       <table class="watch-table">
         <thead>
           <tr>
             <th scope="col">Session</th>
-            <th scope="col" class="watch-wide">
-              Episode
+            {areNamed && (
+              <th scope="col" class="watch-wide">
+                Episode
+              </th>
+            )}
+            <th scope="col" class="watch-number">
+              Steps of episode
             </th>
             <th scope="col" class="watch-number">
-              Steps
-            </th>
-            <th scope="col" class="watch-number">
-              Reward
+              Reward of episode
             </th>
             <th scope="col">Now</th>
           </tr>
@@ -66,6 +72,8 @@ function Table({ sessions, picked, isFull, onPick }: Props) {
             <SessionRow
               key={session.id}
               session={session}
+              isOld={isOld}
+              isNamed={areNamed}
               isPicked={picked.has(session.id)}
               isFull={isFull}
               onPick={onPick}
@@ -79,10 +87,14 @@ function Table({ sessions, picked, isFull, onPick }: Props) {
 
 interface RowProps extends Pick<Props, "isFull" | "onPick"> {
   session: Listed;
+  /** Whether the list was told a while ago: nothing has changed since. */
+  isOld: boolean;
+  /** Whether episodes have names. */
+  isNamed: boolean;
   isPicked: boolean;
 }
 
-function SessionRow({ session, isPicked, isFull, onPick }: RowProps) {
+function SessionRow({ session, isOld, isNamed, isPicked, isFull, onPick }: RowProps) {
   return (
     <tr>
       <th scope="row">
@@ -96,22 +108,36 @@ function SessionRow({ session, isPicked, isFull, onPick }: RowProps) {
           {session.id}
         </label>
       </th>
-      <td class="watch-wide watch-name" title={session.episode_id ?? ""}>
-        {session.episode_id ?? "–"}
-      </td>
+      {isNamed && (
+        <td class="watch-wide watch-name" title={session.episode_id ?? ""}>
+          {session.episode_id ?? "–"}
+        </td>
+      )}
       <td class="watch-number">{thousands(session.step_count)}</td>
       <td class="watch-number">{session.total_reward === null ? "–" : figure(session.total_reward)}</td>
-      <td>{nowOf(session)}</td>
+      <td>{nowOf(session, isOld)}</td>
     </tr>
   );
 }
 
-function isNamed({ id, episode_id }: Listed, text: string): boolean {
+function isFound({ id, episode_id }: Listed, text: string): boolean {
   return id.includes(text) || (episode_id ?? "").includes(text);
 }
 
-function nowOf({ busy, done, held }: Listed): string {
+function nowOf({ busy, done, held, idle_s }: Listed, isOld: boolean): string {
   if (busy) return "busy";
+  if (idle_s < PLAYING_S && !isOld) return "playing";
   if (done) return "done";
   return held ? "idle" : "left alone";
+}
+
+/** Whether these sessions are as they were for so long that none of them plays. */
+function useOld(sessions: readonly Listed[]): boolean {
+  const [isOld, setOld] = useState(false);
+  useEffect(() => {
+    setOld(false);
+    const timer = setTimeout(() => setOld(true), PLAYING_S * 1000);
+    return () => clearTimeout(timer);
+  }, [sessions]);
+  return isOld;
 }
