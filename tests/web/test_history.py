@@ -96,6 +96,14 @@ def test_the_history_is_forgotten_when_that_is_meant(visitor: Visitor) -> None:
     visitor.is_told("Nothing yet. Reset begins an episode.")
 
 
+@pytest.mark.parametrize("menu", ["Copy", "File"])
+def test_a_menu_opens_where_there_is_room(visitor: Visitor, menu: str) -> None:
+    button = visitor.history.get_by_text(menu, exact=True)
+    button.evaluate("it => scrollBy(0, it.getBoundingClientRect().bottom + 10 - innerHeight)")
+    button.click()
+    expect(visitor.history.locator("details[open] > div")).to_be_in_viewport(ratio=1)
+
+
 def test_a_chosen_entry_stays_in_sight_while_others_come(visit: Visit, address: str) -> None:
     visitor = visit(address, viewport={"width": 1280, "height": 800})
     visitor.reset()

@@ -1,9 +1,13 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+/** Around the panel, in pixels. */
+const GAP = 8;
 
 /** A button that opens a small panel; Escape, or a click elsewhere, closes it. */
 export function Menu({ label, children }: { label: string; children: ComponentChildren }) {
   const details = useRef<HTMLDetailsElement>(null);
+  const [isAbove, setAbove] = useState(false);
   useEffect(() => {
     const close = (event: Event) => {
       const menu = details.current;
@@ -23,9 +27,23 @@ export function Menu({ label, children }: { label: string; children: ComponentCh
     details.current.querySelector("summary")?.focus();
   };
   return (
-    <details ref={details} class="history-menu" onKeyDown={onKeyDown}>
+    <details
+      ref={details}
+      class="history-menu"
+      onKeyDown={onKeyDown}
+      onToggle={() => setAbove(fitsAbove(details.current))}
+    >
       <summary class="button">{label}</summary>
-      <div class="history-panel">{children}</div>
+      <div class={isAbove ? "history-panel history-panel-above" : "history-panel"}>{children}</div>
     </details>
   );
+}
+
+/** Whether the panel of a menu has its room above the button alone. */
+function fitsAbove(menu: HTMLDetailsElement | null): boolean {
+  const panel = menu?.open ? menu.querySelector(".history-panel") : null;
+  if (!menu || !panel) return false;
+  const { top, bottom } = menu.getBoundingClientRect();
+  const needed = panel.clientHeight + GAP;
+  return bottom + needed > window.innerHeight && top >= needed;
 }
