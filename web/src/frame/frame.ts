@@ -1,5 +1,5 @@
 import { cleaned } from "./clean";
-import { Heights } from "./height";
+import { Heights, heightOf } from "./height";
 import type { Show, Told } from "./messages";
 
 const SCROLLING = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", " "]);
@@ -51,12 +51,7 @@ function leads(event: Event): boolean {
 
 function tellHeight(): void {
   if (!heights) return;
-  const { marginTop, marginBottom } = getComputedStyle(document.body);
-  const content = Math.max(document.body.scrollHeight, document.body.getBoundingClientRect().height);
-  const height = heights.next(
-    window.innerWidth,
-    content + (parseFloat(marginTop) || 0) + (parseFloat(marginBottom) || 0),
-  );
+  const height = heights.next(window.innerWidth, heightOf(document.body));
   if (height !== null) tell({ type: "height", height });
 }
 

@@ -32,3 +32,10 @@ export class Heights {
     this.height = this.turns > MOST_TURNS ? this.greatest : 0;
   }
 }
+
+/** The height that a body needs. */
+export function heightOf(body: HTMLElement): number {
+  const { marginTop, marginBottom } = getComputedStyle(body);
+  const content = Math.max(body.scrollHeight, body.getBoundingClientRect().height);
+  return content + (parseFloat(marginTop) || 0) + (parseFloat(marginBottom) || 0);
+}

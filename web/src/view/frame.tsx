@@ -1,7 +1,9 @@
+import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { thousands } from "../figures";
 import { cleaned } from "../frame/clean";
-import { type Show, type Theme, toldIn } from "../frame/messages";
+import { heightOf } from "../frame/height";
+import { type Show, type Theme, bounded, toldIn } from "../frame/messages";
 
 const VARIABLES = [
   "--bg",
@@ -85,13 +87,27 @@ function LiveFrame({ html, title, onKey }: FrameProps) {
   );
 }
 
-/** The same in an exported file, which has no server to ask for the frame's script: it does not even measure itself. */
+/**
+ * The same in an exported file, which has no server to ask for the frame's script. Nothing runs in it, so the page may
+ * look inside to measure it.
+ */
 function FiledFrame({ html, title }: FrameProps) {
+  const [height, setHeight] = useState(FIRST_HEIGHT);
   const theme = useTheme();
   const source = useMemo(() => documentOf(html, theme), [html, theme]);
+  const measure = ({ currentTarget }: JSX.TargetedEvent<HTMLIFrameElement>) => {
+    const body = currentTarget.contentDocument?.body;
+    if (body) setHeight(bounded(heightOf(body)));
+  };
   return (
     <div class="view-frame">
-      <iframe class="view-frame-filed" sandbox="" srcdoc={source} title={title} />
+      <iframe
+        sandbox="allow-same-origin"
+        srcdoc={source}
+        title={title}
+        style={{ height: `${height}px` }}
+        onLoad={measure}
+      />
     </div>
   );
 }
