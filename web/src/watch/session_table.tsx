@@ -14,6 +14,8 @@ interface Props {
 const ROWS = 200;
 /** Who did something so shortly ago plays, though it does nothing right now. */
 const PLAYING_S = 2;
+/** A list is told when it changes; short episodes may look the same for a few seconds. */
+const OLD_MS = 6000;
 
 /** The sessions of the server, to pick from; where there are many, by name. */
 export function SessionTable(props: Props) {
@@ -136,7 +138,7 @@ function useOld(sessions: readonly Listed[]): boolean {
   const [isOld, setOld] = useState(false);
   useEffect(() => {
     setOld(false);
-    const timer = setTimeout(() => setOld(true), PLAYING_S * 1000);
+    const timer = setTimeout(() => setOld(true), OLD_MS);
     return () => clearTimeout(timer);
   }, [sessions]);
   return isOld;
