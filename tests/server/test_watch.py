@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from openenv import Environment, Observation, tool
 from openenv.env.environment import HostKind
-from openenv.runtime import audience
+from openenv.runtime import audience, tap
 from openenv.server import watch
 from openenv.server.app import create_app
 from tests.server.v2 import ENCODINGS, MSGPACK, back, speaking
@@ -103,6 +103,15 @@ def is_watched(server: Served) -> bool:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists come sooner, so that tests need not wait for them."""
     monkeypatch.setattr(watch, "LIST_EVERY_S", 0.02)
+
+
+def test_the_list_says_who_plays_and_who_has_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tap, "PLAYING_S", 1.0)
+    with watched() as server, onlooker(server) as eye, server.socket() as player:
+        player.reset()
+        eye.sessions(lambda each: each and each[0]["playing"])
+        (listed,) = eye.sessions(lambda each: each and not each[0]["playing"])
+        assert listed["idle_s"] >= 1.0
 
 
 @pytest.mark.parametrize("kind", HOSTS)

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from openenv.runtime.seat import Seat
 
 
+PLAYING_S = 2.0
+"""How long after its last call a session is still said to be playing."""
+
+
 class Hall(Protocol):
     """Where those are who look on."""
 
@@ -95,12 +99,14 @@ class Tap:
             held: whether a socket holds it.
         """
         busy = self.session.is_busy
+        idle_s = 0.0 if busy else round(max(0.0, now - self.session.last_active), 3)
         return {
             **vars(self._progress()),
             "done": self._done,
             "busy": busy,
+            "playing": idle_s < PLAYING_S,
             "held": held,
-            "idle_s": 0.0 if busy else round(max(0.0, now - self.session.last_active), 3),
+            "idle_s": idle_s,
             "since_s": round(max(0.0, now - self.since), 3),
         }
 

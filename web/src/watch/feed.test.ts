@@ -36,6 +36,7 @@ const listed = (id: string, more: Partial<Listed> = {}): Listed => ({
   total_reward: 0,
   done: null,
   busy: false,
+  playing: false,
   idle_s: 0,
   since_s: 1,
   held: true,

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { figure, thousands } from "../figures";
 import type { Listed, Watched } from "./watched";
 
@@ -12,10 +12,6 @@ interface Props {
 
 /** As many rows as are drawn. */
 const ROWS = 200;
-/** Who did something so shortly ago plays, though it does nothing right now. */
-const PLAYING_S = 2;
-/** A list is told when it changes; short episodes may look the same for a few seconds. */
-const OLD_MS = 6000;
 
 /** The sessions of the server, to pick from; where there are many, by name. */
 export function SessionTable(props: Props) {
@@ -47,7 +43,6 @@ export function SessionTable(props: Props) {
 }
 
 function Table({ sessions, picked, isFull, onPick }: Props) {
-  const isOld = useOld(sessions);
   const areNamed = sessions.some(({ episode_id }) => episode_id !== null);
   return (
     <div class="watch-scroll" role="region" aria-label="Running sessions" tabIndex={0}>
@@ -74,7 +69,6 @@ function Table({ sessions, picked, isFull, onPick }: Props) {
             <SessionRow
               key={session.id}
               session={session}
-              isOld={isOld}
               isNamed={areNamed}
               isPicked={picked.has(session.id)}
               isFull={isFull}
@@ -90,13 +84,12 @@ function Table({ sessions, picked, isFull, onPick }: Props) {
 interface RowProps extends Pick<Props, "isFull" | "onPick"> {
   session: Listed;
   /** Whether the list was told a while ago: nothing has changed since. */
-  isOld: boolean;
   /** Whether episodes have names. */
   isNamed: boolean;
   isPicked: boolean;
 }
 
-function SessionRow({ session, isOld, isNamed, isPicked, isFull, onPick }: RowProps) {
+function SessionRow({ session, isNamed, isPicked, isFull, onPick }: RowProps) {
   return (
     <tr>
       <th scope="row">
@@ -117,7 +110,7 @@ function SessionRow({ session, isOld, isNamed, isPicked, isFull, onPick }: RowPr
       )}
       <td class="watch-number">{thousands(session.step_count)}</td>
       <td class="watch-number">{session.total_reward === null ? "–" : figure(session.total_reward)}</td>
-      <td>{nowOf(session, isOld)}</td>
+      <td>{nowOf(session)}</td>
     </tr>
   );
 }
@@ -126,20 +119,9 @@ function isFound({ id, episode_id }: Listed, text: string): boolean {
   return id.includes(text) || (episode_id ?? "").includes(text);
 }
 
-function nowOf({ busy, done, held, idle_s }: Listed, isOld: boolean): string {
+function nowOf({ busy, playing, done, held }: Listed): string {
   if (busy) return "busy";
-  if (idle_s < PLAYING_S && !isOld) return "playing";
+  if (playing) return "playing";
   if (done) return "done";
   return held ? "idle" : "left alone";
-}
-
-/** Whether these sessions are as they were for so long that none of them plays. */
-function useOld(sessions: readonly Listed[]): boolean {
-  const [isOld, setOld] = useState(false);
-  useEffect(() => {
-    setOld(false);
-    const timer = setTimeout(() => setOld(true), OLD_MS);
-    return () => clearTimeout(timer);
-  }, [sessions]);
-  return isOld;
 }

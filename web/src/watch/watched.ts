@@ -11,6 +11,7 @@ export interface Listed {
   total_reward: number | null;
   done: boolean | null;
   busy: boolean;
+  playing: boolean;
   idle_s: number;
   since_s: number;
   held: boolean;
