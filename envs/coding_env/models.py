@@ -38,7 +38,7 @@ class CodeError(BaseModel):
         type: the exception's class, as in `ZeroDivisionError`; `Timeout` and `Killed` are of the
             sandbox.
         message: what it says.
-        line: the line of the agent's code, from 1; `None` where there is none.
+        line: the line of this step's code, from 1; `None` where there is none.
     """
 
     model_config = ConfigDict(extra="forbid")

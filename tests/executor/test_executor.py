@@ -158,7 +158,7 @@ class TestErrors:
         executor.run("import json\ndef f(text):\n    return json.loads(text)")
         result = executor.run("x = 1\nf('{')")
         assert result.error is not None
-        assert (result.error.type, result.error.line) == ("JSONDecodeError", 3)
+        assert (result.error.type, result.error.line) == ("JSONDecodeError", 2)
         lines = result.error.traceback.splitlines()
         assert [line.strip() for line in lines if "File" in line] == [
             'File "<cell 2>", line 2, in <module>',

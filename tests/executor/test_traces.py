@@ -42,3 +42,11 @@ def test_lines_are_those_that_python_counts() -> None:
         result = executor.run("a = '\x1c \u2028'\r\nb = 1\rc = 2\n1 / 0")
     assert result.error is not None and result.error.line == 4
     assert "    1 / 0\n" in result.stderr
+
+
+def test_a_line_is_one_of_the_code_that_ran_not_of_an_earlier_function() -> None:
+    with PythonExecutor(limits=ExecutorLimits(timeout_s=60)) as executor:
+        executor.run("def mean(xs):\n    # of numbers\n    return sum(xs) / len(xs)")
+        result = executor.run("xs = []\nmean(xs)")
+    assert result.error is not None and result.error.line == 2
+    assert "return sum(xs) / len(xs)" in result.stderr

@@ -35,7 +35,7 @@ def fault_of(error: BaseException) -> Fault | None:
         printed = "" if isinstance(error.code, int) else f"{message}\n"
         return Fault("SystemExit", message, None, printed)
     told = TracebackException(type(error), error, error.__traceback__, compact=True)
-    line = next((f.lineno for f in reversed(told.stack) if f.filename.startswith(FILE)), None)
+    line = _line_in_its_cell(told.stack)
     if line is None and isinstance(error, SyntaxError) and isinstance(error.lineno, int):
         line = error.lineno & 0x7FFFFFFF
     _reduce(told, LINKS)
@@ -45,6 +45,12 @@ def fault_of(error: BaseException) -> Fault | None:
         line=line,
         traceback=_within("".join(told.format())),
     )
+
+
+def _line_in_its_cell(stack: StackSummary) -> int | None:
+    """The innermost line of the code that ran, not of an earlier cell whose function it called."""
+    own = [frame for frame in stack if frame.filename.startswith(FILE)]
+    return next((f.lineno for f in reversed(own) if f.filename == own[0].filename), None)
 
 
 def _reduce(told: TracebackException, links: int) -> None:
