@@ -7,6 +7,7 @@ The interpreter that runs this makes the virtual environments, with uv where the
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -50,7 +51,10 @@ class Outcome:
 def main() -> int:
     """Tests the environments that are named; 1 if one fails."""
     parser = argparse.ArgumentParser(prog="scripts/envs", description=__doc__)
-    parser.add_argument("-j", type=int, default=2, metavar="N", help="how many at once (2)")
+    at_once = (os.cpu_count() or 1) + 1  # installing waits for disks and networks
+    parser.add_argument(
+        "-j", type=int, default=at_once, metavar="N", help=f"how many at once ({at_once})"
+    )
     parser.add_argument("--reruns", type=int, default=0, metavar="N", help="of a failed test (0)")
     parser.add_argument("names", nargs="*", metavar="NAME", help="folders of envs/ (all)")
     asked = parser.parse_args()
