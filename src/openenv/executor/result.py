@@ -13,8 +13,8 @@ class CodeError:
         type: the exception's class, for example `ZeroDivisionError`; `Timeout` and `Killed` are of
             the executor.
         message: what it says.
-        line: the line of this piece of code, from 1, where it was raised or passed through last, also
-            if a function of an earlier piece raised it; `None` where there is none.
+        line: the line of this piece of code, from 1, where it was raised or passed through last,
+            also if a function of an earlier piece raised it; `None` where there is none.
         traceback: as Python prints it, but of the caller's own code alone, at most a few kB.
     """
 
