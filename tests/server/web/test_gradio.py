@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import FrameLocator, expect, sync_playwright
 
 from openenv.core.env_server.gradio_ui import get_gradio_display_title
 from openenv.env.metadata import EnvironmentMetadata
@@ -40,6 +40,7 @@ def address() -> Iterator[Any]:
 
 
 PATIENCE_MS = 60_000
+HEARD_MS = 5_000
 SHOWN = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -104,6 +105,17 @@ def test_it_may_take_files(address: Any) -> None:
     assert foreign.status_code == 403
 
 
+def press_until_heard(page: FrameLocator, name: str, told: str) -> None:
+    """Presses a button until it answers: Gradio shows its buttons before it listens to them."""
+    for _ in range(PATIENCE_MS // HEARD_MS):
+        page.get_by_role("button", name=name).click()
+        try:
+            return expect(page.get_by_text(told)).to_be_visible(timeout=HEARD_MS)
+        except AssertionError:
+            continue
+    raise AssertionError(f"{name} was pressed again and again, and {told!r} is not to be seen")
+
+
 @pytest.mark.skipif(
     not (CHROMIUM.exists() or REQUIRED), reason=f"NOT TESTED: there is no Chromium at {CHROMIUM}"
 )
@@ -115,8 +127,7 @@ def test_in_a_browser_beside_the_built_in_page(address: Any) -> None:
         window.goto(f"{address('ours')}/web/")
         window.get_by_role("tab", name="Custom").click()
         page = window.frame_locator("iframe[title=Custom]")
-        page.get_by_role("button", name="Reset").click()
-        expect(page.get_by_text("Step 0")).to_be_visible(timeout=PATIENCE_MS)
+        press_until_heard(page, "Reset", "Step 0")
         page.get_by_label("text").fill("hello there")
         page.get_by_role("button", name="Step").click()
         expect(page.get_by_text("Step 1 · reward 1.0")).to_be_visible(timeout=PATIENCE_MS)
