@@ -116,6 +116,22 @@ def test_a_server_that_starts_anew_is_told_and_a_reset_recovers(visit: Visit) ->
         expect(visitor.status).to_have_text("connected")
 
 
+def test_tools_are_listed_after_a_server_started_anew_and_a_reload(visit: Visit) -> None:
+    with serving(EchoEnvironment, web=True) as served:
+        port = served.port
+        visitor = visit(page_of(served))
+        visitor.tolerates(SOCKET_FAILED, LOAD_FAILED)
+        visitor.reset()
+    with serving(EchoEnvironment, port, web=True):
+        visitor.page.reload()
+        expect(visitor.status).to_have_text("episode lost")
+        visitor.reset()
+        visitor.open_tab("Tools")
+        visitor.fill("Message", "again")
+        visitor.call("echo_message")
+        visitor.sees("again")
+
+
 def test_a_full_server_keeps_a_place_in_its_queue(visit: Visit) -> None:
     with serving(EchoEnvironment, web=True, limits=ONE_SLOT) as served:
         first, second, third = (visit(page_of(served)) for _ in range(3))

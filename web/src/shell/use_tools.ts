@@ -12,9 +12,10 @@ export function useTools(page: URL, desk: Desk): Signal<Tool[]> {
   const tools = useSignal<Tool[]>([]);
   const { config } = desk.environment;
   const isOurs = config.version !== null;
-  const mayAsk = config.tools && (!isOurs || (desk.newest.value?.episode ?? 0) > 0);
+  // An episode that is lost lists none, but the next one may.
+  const episode = isOurs ? (desk.newest.value?.episode ?? 0) : 1;
   useEffect(() => {
-    if (!mayAsk) return;
+    if (!config.tools || episode === 0 || tools.value.length > 0) return;
     const asked = isOurs
       ? desk.session.step({ type: "list_tools" }).then((result) => toolsIn(result.observation.tools))
       : listTools(page, desk.token);
@@ -24,6 +25,6 @@ export function useTools(page: URL, desk: Desk): Signal<Tool[]> {
       },
       () => undefined,
     );
-  }, [desk, page, mayAsk]);
+  }, [desk, page, episode]);
   return tools;
 }
