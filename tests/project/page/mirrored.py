@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
-from websockets.sync.server import ServerConnection, serve
+from websockets.sync.server import Server, ServerConnection, serve
 
 from openenv.client.endpoint import Endpoint
 from openenv.project.page.application import application
@@ -42,14 +42,9 @@ def page_of(url: str, token: str | None = None, key: str | None = None) -> Itera
 @contextmanager
 def sockets(talk: Callable[[ServerConnection], None], **options: Any) -> Iterator[str]:
     """A server of WebSockets that talks as it is told; its address."""
-    with serve(talk, "127.0.0.1", 0, compression=None, logger=_UNHEARD, **options) as server:
-        thread = threading.Thread(target=server.serve_forever, name="test-sockets")
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.socket.getsockname()[1]}"
-        finally:
-            server.shutdown()
-            thread.join(PATIENCE_S)
+    listening = serve(talk, "127.0.0.1", 0, compression=None, logger=_UNHEARD, **options)
+    with listening as server, _running(server):
+        yield f"http://127.0.0.1:{server.socket.getsockname()[1]}"
 
 
 @contextmanager
@@ -67,14 +62,20 @@ def website(status: int, headers: dict[str, str], body: bytes = b"<html>") -> It
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        thread = threading.Thread(target=server.serve_forever, name="test-website")
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join(PATIENCE_S)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server, _running(server):
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+
+
+@contextmanager
+def _running(server: Server | ThreadingHTTPServer) -> Iterator[None]:
+    """Serves on a thread of its own until the block ends."""
+    thread = threading.Thread(target=server.serve_forever, name="test-server")
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join(PATIENCE_S)
 
 
 def nobody() -> str:
