@@ -29,3 +29,12 @@ def no_error_logs(request: pytest.FixtureRequest) -> Iterator[None]:
     if errors and request.node.get_closest_marker("expects_error_log") is None:
         lines = "\n".join(f"{record.name}: {record.getMessage()}" for record in errors)
         pytest.fail(f"errors were logged:\n{lines}", pytrace=False)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_handlers_left() -> Iterator[None]:
+    """Takes away what libraries hang onto the root logger: it would see all later tests' logs."""
+    root = logging.getLogger()
+    before = root.handlers[:]
+    yield
+    root.handlers[:] = before

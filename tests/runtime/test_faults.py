@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from openenv.env.environment import HostKind
-from openenv.protocol.saying import MAX_TEXT, in_full, text_of
+from openenv.protocol.saying import MAX_TEXT, authors_traceback, in_full, text_of
 from openenv.runtime.faults import contained
 from tests.runtime.seats import serving, step
 from tests.runtime.worlds import AsyncWorld
@@ -43,6 +43,12 @@ def test_it_is_never_less_than_one_can_act_on(error: Exception, text: str) -> No
 )
 def test_in_full_it_has_its_kind_once_and_is_never_without_end(error: Exception, text: str) -> None:
     assert in_full(error) == text
+
+
+def test_a_traceback_is_never_without_end_either() -> None:
+    trace = authors_traceback(ValueError("\ud800" * 100_000))
+    told = "\\ud800" * (MAX_TEXT - len("ValueError: "))
+    assert trace == f"ValueError: {told}… and 34477 characters more\n"
 
 
 KINDS: list[HostKind] = ["inline", "thread", "process"]

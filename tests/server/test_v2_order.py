@@ -71,13 +71,16 @@ def test_a_step_behind_a_failed_open_runs_nowhere(client: V2, threaded: Served) 
     assert threaded.active() == before
 
 
-def test_a_step_behind_a_close_runs_nowhere(client: V2, threaded: Served) -> None:
+def test_a_step_behind_a_close_runs_nowhere(client: V2, threaded: Served, gate: Gate) -> None:
     client.done("reset", seq=1)
-    client.send("step", seq=2, data={"text": "last"})
+    client.send("step", seq=2, data={"what": "wait", "text": "last"})
+    gate.wait_until_entered()
     client.send("close")
     client.send("step", seq=3, data={"text": "too late"})
     client.send("step", seq=1, data={"text": "too late"})
     client.send("state")
+    assert client.done("ping") == {}  # by now the server has read all that was sent
+    gate.opened.set()
     replies = [client.receive() for _ in range(5)]
     assert [reply["id"] for reply in replies] == [2, 3, 4, 5, 6]
     assert replies[0]["data"]["observation"]["text"] == "last"

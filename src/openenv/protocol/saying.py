@@ -37,10 +37,16 @@ def in_full(error: BaseException) -> str:
 
 
 def authors_traceback(error: BaseException) -> str:
-    """The part of a traceback that lies in the author's code."""
+    """The part of a traceback that lies in the author's code; of each line no more than fits."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _PACKAGE not in f.filename]
     lines = traceback.format_list(frames) + traceback.format_exception_only(type(error), error)
-    return sendable("".join(lines))
+    return sendable("".join(map(_cut, lines)))
+
+
+def _cut(line: str) -> str:
+    """A line that no reader of a log waits for: some take seconds for a megabyte."""
+    surplus = len(line) - MAX_TEXT
+    return line if surplus <= 0 else f"{line[:MAX_TEXT]}… and {surplus} characters more\n"
 
 
 def faults_of(misfit: ValidationError, whole: str) -> str:
