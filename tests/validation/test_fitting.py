@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter
 
-from openenv.testing import schema_validator
-from openenv.testing.fitting import misfits, same
-from openenv.testing.samples import NoSample, samples
+from openenv.rollout.made_up import schema_validator
+from openenv.rollout.made_up.fitting import misfits, same
+from openenv.rollout.made_up.samples import NoSample, samples
 
 LEAVES = st.sampled_from(
     [

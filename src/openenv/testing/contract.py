@@ -16,13 +16,13 @@ from openenv.env.models import pack, unpack, validate
 from openenv.env.spec import EnvironmentSource, EnvSpec
 from openenv.in_process import local
 from openenv.protocol.errors import OpenEnvError
+from openenv.rollout.made_up.calls import made_up
+from openenv.rollout.made_up.fitting import Json, same
+from openenv.rollout.made_up.samples import NoSample
 from openenv.runtime.worker import BlockingCalls
 from openenv.server.info import schemas
 from openenv.testing import promises
-from openenv.testing.calls import made_up
 from openenv.testing.finding import Finding, Status, broken
-from openenv.testing.fitting import Json, same
-from openenv.testing.samples import NoSample
 from openenv.testing.stage import Stage
 from openenv.testing.trajectory import SEED, Plan, Player, Turn
 

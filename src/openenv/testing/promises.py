@@ -19,9 +19,9 @@ from openenv.protocol.errors import (
     SessionCapacityError,
     SessionError,
 )
-from openenv.testing.calls import is_call
+from openenv.rollout.made_up.calls import is_call
+from openenv.rollout.made_up.fitting import Json, misfits
 from openenv.testing.finding import Finding, broken, skipped
-from openenv.testing.fitting import Json, misfits
 from openenv.testing.stage import Stage
 from openenv.testing.trajectory import OTHER_SEED, Plan, Player, Trajectory, Turn, play
 

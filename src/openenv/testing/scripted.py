@@ -6,9 +6,9 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from openenv.testing.calls import calls
-from openenv.testing.fitting import Json, Schema
-from openenv.testing.samples import samples
+from openenv.rollout.made_up.calls import calls
+from openenv.rollout.made_up.fitting import Json, Schema
+from openenv.rollout.made_up.samples import samples
 
 _CHOICES = 32
 

@@ -14,7 +14,7 @@ from openenv.protocol.errors import (
     ResetRequired,
     SessionCapacityError,
 )
-from openenv.testing.fitting import Json
+from openenv.rollout.made_up.fitting import Json
 from openenv.testing.trajectory import Plan, Player, Trajectory, difference, play
 
 PATIENCE_S = 5.0

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from openenv.client.results import StepResult
-from openenv.client.sync_client import SyncEnvClient
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, ResetRequired, SessionError
-from openenv.testing.fitting import Json, same, shown
+from openenv.rollout.made_up.calls import Player
+from openenv.rollout.made_up.fitting import Json, same, shown
 
 SEED = 7
 EPISODE_ID = "openenv-check"
 OTHER_SEED = 8
-Player = SyncEnvClient[Any, Json, Json]
-"""A client that plays: in plain dicts, blocking."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from openenv.protocol.errors import ConfigurationError
-from openenv.testing.calls import made_up
+from openenv.rollout.made_up.calls import made_up
 from openenv.testing.trajectory import EPISODE_ID, SEED, Plan, Player
 from openenv.validation.declared import Declared
 

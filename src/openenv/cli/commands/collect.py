@@ -177,8 +177,8 @@ def _scripted(wanted: dict[str, Any]) -> Plan:
     from openenv.client.generic import GenericEnvClient
     from openenv.harness.collecting.collection import Collection
     from openenv.project.errors import ProjectError
-    from openenv.testing.calls import offered, takes_calls
-    from openenv.testing.samples import NoSample
+    from openenv.rollout.made_up.calls import offered, takes_calls
+    from openenv.rollout.made_up.samples import NoSample
     from openenv.testing.scripted import ScriptedPolicy
 
     base_url = wanted["base_url"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from openenv.rollout.made_up.samples import NoSample
 from openenv.testing.contract import EPISODE as PLAYED
 from openenv.testing.contract import PROMISES, Promise
 from openenv.testing.finding import Finding, Status, skipped
-from openenv.testing.samples import NoSample
 from openenv.validation.checks.endpoints import STARTUP
 from openenv.validation.plan import PLAN, PlanError
 from openenv.validation.policy import Level

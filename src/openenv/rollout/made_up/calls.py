@@ -7,12 +7,14 @@ from contextlib import closing
 from itertools import cycle, islice
 from typing import Any
 
+from openenv.client.sync_client import SyncEnvClient
 from openenv.protocol.errors import OpenEnvError
-from openenv.testing.fitting import Json, Schema
-from openenv.testing.samples import NoSample, samples
-from openenv.testing.trajectory import Player
+from openenv.rollout.made_up.fitting import Json, Schema
+from openenv.rollout.made_up.samples import NoSample, samples
 
 _CALL = "call_tool"
+Player = SyncEnvClient[Any, Json, Json]
+"""A client that plays: in plain dicts, blocking."""
 
 
 def is_call(action: Any) -> bool:

@@ -22,7 +22,7 @@ def misfits(schema: Schema, value: Any) -> list[str]:
         schema: a JSON schema, as `GET /schema` gives it.
         value: what JSON holds.
     """
-    from openenv.testing.schema_validator import faults
+    from openenv.rollout.made_up.schema_validator import faults
 
     return list(islice(faults(schema, value), MOST_MISFITS))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import chain, cycle, islice, repeat
 from typing import Any
 
-from openenv.testing.fitting import Json, Schema, misfits
+from openenv.rollout.made_up.fitting import Json, Schema, misfits
 
 DEEPEST = 64
 MOST_PARTS = 1_000_000
@@ -82,7 +82,7 @@ class _Sampler:
         return self._typed(schema, number, place, depth)
 
     def _target(self, schema: Json) -> Any:
-        from openenv.testing.schema_validator import resolve
+        from openenv.rollout.made_up.schema_validator import resolve
 
         return resolve(schema["$ref"], self._root)
 

@@ -18,7 +18,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from openenv.testing.fitting import Json, Schema, shown
+from openenv.rollout.made_up.fitting import Json, Schema, shown
 
 MOST_LOOKS = 2_000_000
 """How many parts are looked at: a picture of 800 by 800 in three colours, a number for a part."""

@@ -1,0 +1,1 @@
+"""Values made up from JSON schemas, and whether values fit them."""

@@ -1,0 +1,102 @@
+"""Policies: what chooses the actions of episodes."""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+from openenv.client.results import StepResult
+from openenv.protocol.errors import ConfigurationError, Json
+from openenv.rollout.environment_spec import EnvironmentSpec
+
+Choice: TypeAlias = Json | None
+"""An action as a plain dict, or `None` to stop."""
+Act: TypeAlias = Callable[[StepResult[Json]], Choice | Awaitable[Choice]]
+"""What plays one episode: the next action, by the result so far (first that of the reset)."""
+
+
+class Policy(ABC):
+    """Chooses actions. It holds nothing of an episode, and plays many at the same time.
+
+    Attributes:
+        name: what trajectories and reports call it.
+    """
+
+    name: str = "policy"
+
+    @abstractmethod
+    def episode(self, seed: int, spec: EnvironmentSpec) -> Act:
+        """What plays one episode.
+
+        Args:
+            seed: of the episode: the same seed plays the same, as far as the policy can.
+            spec: what is played.
+        """
+
+
+class RandomPolicy(Policy):
+    """Actions at random, made up from the environment's schema or from its tools'.
+
+    Where an observation lists `legal_actions`, it is one of those.
+    """
+
+    name = "random"
+
+    def episode(self, seed: int, spec: EnvironmentSpec) -> Act:
+        """See `Policy`.
+
+        Raises:
+            ConfigurationError: no action can be made up.
+        """
+        actions = spec.sample_actions
+        chance = random.Random(seed)
+
+        def act(result: StepResult[Json]) -> Json:
+            legal = result.observation.get("legal_actions")
+            fitting = _legal(actions, legal) if isinstance(legal, list) and legal else actions
+            return chance.choice(fitting)
+
+        return act
+
+
+class ScriptedPolicy(Policy):
+    """A function from what is seen to what is done.
+
+    Args:
+        function: given an observation as a plain dict, it returns an action as one, at once or
+            awaited; `None` stops the episode.
+        name: what reports call it; the function's own by default.
+    """
+
+    def __init__(
+        self, function: Callable[[Json], Choice | Awaitable[Choice]], name: str | None = None
+    ) -> None:
+        if not callable(function):
+            raise ConfigurationError(
+                f"a policy must be a Policy or a function of an observation, got {function!r}"
+            )
+        self._function = function
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
+
+    def episode(self, seed: int, spec: EnvironmentSpec) -> Act:
+        """See `Policy`."""
+        return lambda result: self._function(result.observation)
+
+
+def as_policy(policy: Policy | Callable[[Json], Any]) -> Policy:
+    """The policy itself, or the one that a function makes.
+
+    Raises:
+        ConfigurationError: it is neither.
+    """
+    return policy if isinstance(policy, Policy) else ScriptedPolicy(policy)
+
+
+def _legal(actions: list[Json], legal: list[Any]) -> list[Json]:
+    """Of the actions those that name a legal one, or the legal ones by their `action_id`."""
+    if any("action_id" in action for action in actions):
+        return [{**actions[0], "action_id": choice} for choice in legal]
+    fitting = [action for action in actions if any(value in legal for value in action.values())]
+    return fitting or actions

@@ -1,0 +1,170 @@
+"""Trajectory: one episode as it was played, and everything that is needed to play it again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from typing_extensions import Self
+
+from openenv.client.results import StepResult
+from openenv.protocol.errors import Json, OpenEnvError
+from openenv.rollout.plain import NotPlain, from_plain, to_plain
+
+FORMAT = "openenv.trajectory/1"
+"""What a line of a file of trajectories says it is."""
+End = Literal["terminated", "truncated", "limit", "error"]
+"""What ended an episode: its own rules, a limit of the environment, `max_steps`, or an error."""
+
+
+class NotATrajectory(OpenEnvError, ValueError):
+    """What was read is no trajectory: another format, or a field that is missing or none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beginning:
+    """What a reset gave.
+
+    Attributes:
+        observation: what was seen first, without its metadata.
+        metadata: what came along with it.
+        latency_ms: from the request to its answer, in milliseconds.
+    """
+
+    observation: Json
+    metadata: Json = field(default_factory=dict)
+    latency_ms: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transition:
+    """One step.
+
+    Attributes:
+        action: what was done.
+        observation: what was seen then, without its metadata.
+        reward: the step's; `None` where there is none, or where it could not be computed.
+        terminated: the episode ended by its own rules.
+        truncated: a limit of the environment ended it.
+        metadata: what came along: the reward's tree, `reward_error`, `step_rewards`.
+        latency_ms: from the request to its answer, in milliseconds.
+    """
+
+    action: Json
+    observation: Json
+    reward: float | None = None
+    terminated: bool = False
+    truncated: bool = False
+    metadata: Json = field(default_factory=dict)
+    latency_ms: float = 0.0
+
+    @property
+    def reward_error(self) -> Json | None:
+        """Why there is no reward though there should be one; `None` if that is not so."""
+        said = self.metadata.get("reward_error")
+        if said is not None:
+            return said if isinstance(said, dict) else {"message": str(said)}
+        if self.reward is not None and not math.isfinite(self.reward):
+            return {"message": f"the environment's own reward is {self.reward}"}
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trajectory:
+    """One episode.
+
+    Attributes:
+        episode_id: its name, which its reset was given.
+        seed: of its reset and of its policy.
+        environment: `name` and `version` of what was played, as its server says.
+        openenv_version: of who played.
+        policy: who chose the actions.
+        options: what its reset was given beside the seed and the name.
+        started_at: when, in UTC, as ISO 8601 says it.
+        reset: what it began with; `None` where that failed.
+        steps: what was done and seen, in order.
+        end: what ended it.
+        error: `type`, `code` (or `None`) and `message` of what went wrong, if `end` is `error`.
+    """
+
+    episode_id: str
+    seed: int | None
+    environment: Json
+    openenv_version: str
+    policy: str
+    options: Json
+    started_at: str
+    reset: Beginning | None
+    steps: list[Transition]
+    end: End
+    error: Json | None = None
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def total_reward(self) -> float | None:
+        """The sum of the steps' rewards.
+
+        `None` where no step has one, where one could not be computed, and where an error ended the
+        episode: such an episode says nothing of its policy, and belongs into no mean.
+        """
+        if self.end == "error" or any(step.reward_error for step in self.steps):
+            return None
+        rewards = [step.reward for step in self.steps if step.reward is not None]
+        return float(sum(rewards)) if rewards else None
+
+    def to_dict(self) -> Json:
+        """The trajectory as `json.dumps` takes it; see `openenv.rollout.plain`.
+
+        Raises:
+            NotPlain: it holds what cannot be kept.
+        """
+        own = {name: to_plain(value) for name, value in vars(self).items() if name not in _PARTS}
+        return {
+            "format": FORMAT,
+            **own,
+            "reset": None if self.reset is None else to_plain(vars(self.reset)),
+            "steps": [to_plain(vars(step)) for step in self.steps],
+        }
+
+    @classmethod
+    def from_dict(cls, said: Any) -> Self:
+        """The trajectory that `to_dict` has written.
+
+        Raises:
+            NotATrajectory: it is none, or of another version of the format.
+        """
+        _refuse_others(said)
+        try:
+            own = {name: from_plain(said[name]) for name in _FIELDS if name not in _PARTS}
+            begun = None if said["reset"] is None else Beginning(**from_plain(said["reset"]))
+            steps = [Transition(**from_plain(step)) for step in said["steps"]]
+        except KeyError as error:
+            raise NotATrajectory(f"a trajectory without {error}") from error
+        except (NotPlain, TypeError) as error:
+            raise NotATrajectory(f"a trajectory with a part that is none: {error}") from error
+        return cls(**own, reset=begun, steps=steps)
+
+
+_FIELDS = tuple(Trajectory.__dataclass_fields__)
+_PARTS = ("reset", "steps")
+
+
+def seen(result: StepResult[Json]) -> Json:
+    """The fields of an observation, but for its metadata, which a result has beside it."""
+    return {name: value for name, value in result.observation.items() if name != "metadata"}
+
+
+def _refuse_others(said: Any) -> None:
+    if not isinstance(said, Mapping):
+        raise NotATrajectory(f"a trajectory is a JSON object, got {type(said).__name__}")
+    if said.get("format") != FORMAT:
+        raise NotATrajectory(
+            f"its format is {said.get('format')!r}, not {FORMAT!r}; read it with the version of "
+            "OpenEnv that wrote it"
+        )
+    if said.get("end") not in get_args(End):
+        raise NotATrajectory(f"its end is {said.get('end')!r}, none of {', '.join(get_args(End))}")
