@@ -1,0 +1,38 @@
+"""Modules that are imported under a second name, and are the very same modules."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import CodeType, ModuleType
+
+
+def alias(name: str, own: str) -> ModuleSpec:
+    """What a finder answers so that importing one name gives the module of another.
+
+    Args:
+        name: what is imported.
+        own: the name of the module that it is.
+    """
+    return ModuleSpec(name, _Alias(own))
+
+
+class _Alias(Loader):
+    """Loads a module by importing it under its own name, which it keeps."""
+
+    def __init__(self, own: str) -> None:
+        self._own = own
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Puts the module in the place of the one that was made to be filled."""
+        sys.modules[module.__name__] = importlib.import_module(self._own)
+
+    def get_code(self, name: str) -> CodeType | None:
+        """What `python -m name` runs."""
+        spec = find_spec(self._own)
+        code = getattr(spec and spec.loader, "get_code", None)
+        found: CodeType | None = code and code(self._own)
+        return found
