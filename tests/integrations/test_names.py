@@ -1,4 +1,4 @@
-"""Environments under both of their names: `echo_env`, and `envs.echo_env` as a checkout spells it."""
+"""Environments under both names: `echo_env`, and `envs.echo_env` as a checkout spells it."""
 
 import importlib
 import os
