@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from openenv.project.errors import UsageProblem
 
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_]*[A-Za-z0-9])?")
-_OURS = frozenset({"openenv", "openenv_core"})
+_OURS = frozenset({"envs", "openenv", "openenv_core"})
 _NEEDED = frozenset(
     {
         *("annotated_types", "anyio", "async_timeout", "click", "fastapi", "gymnasium", "h11"),

@@ -17,7 +17,7 @@ import openenv
 from openenv.project.errors import ProjectError
 
 DISTRIBUTION = "openenv-core"
-_PACKAGES = ("openenv", "openenv_core")
+_PACKAGES = ("envs", "openenv", "openenv_core")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: openenv\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _LEFT_OUT = (".pyc", ".pyo")
