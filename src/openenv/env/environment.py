@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 from typing_extensions import TypeVar
 
 from openenv.env import rewards
+from openenv.env.direct_tools import answering_tools
 from openenv.env.metadata import EnvironmentMetadata, default_metadata
 from openenv.env.models import Action, Observation, State
 from openenv.env.tools import check_tools, has_marks
@@ -73,6 +74,9 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
     rubric: Callable[[Any, Any], Any] | None = None
     explain_rewards: bool = False
 
+    _step_is_of_tools: ClassVar[bool] = False
+    """Whether steps themselves answer actions of tools, also those that subclasses write."""
+
     def __init__(
         self,
         transform: Transform[ObsT] | None = None,
@@ -82,14 +86,18 @@ class Environment(ABC, Generic[ActT, ObsT, StateT]):
         self.rubric = rubric
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Lets an async environment leave out the blocking methods, and one of tools its step."""
+        """Lets an async environment leave out the blocking methods, and one of tools its step.
+
+        A step answers actions of tools where it is called directly.
+        """
         super().__init_subclass__(**kwargs)
         for name in ("reset", "step"):
             if overrides(cls, f"{name}_async") and not overrides(cls, name):
                 setattr(cls, name, _async_only(name))
         check_tools(cls)
-        if has_marks(cls) and not overrides(cls, "step"):
-            cls.step = _tools_only  # type: ignore[method-assign]
+        if has_marks(cls) and not cls._step_is_of_tools:
+            step = cls.step if overrides(cls, "step") else _tools_only
+            cls.step = answering_tools(step)  # type: ignore[method-assign]
 
     @abstractmethod
     def reset(self, *args: Any, **kwargs: Any) -> ObsT:

@@ -66,6 +66,7 @@ class MCPEnvironment(Environment[ActT, ObsT, StateT]):
 
     HOST: ClassVar[HostKind | None] = "thread"
 
+    _step_is_of_tools = True
     _mode: ToolMode | None = None  # a session says
 
     def __init__(self, mcp_server: Any, transform: Transform[ObsT] | None = None) -> None:
