@@ -16,7 +16,7 @@ from openenv.env.tool_content import plain_result
 from openenv.env.tool_models import Tool as Described
 from openenv.evals.inspect_schema import tool_params
 from openenv.evals.models import EvalFailed
-from openenv.harness.rollouts.acting import action_tool, seen
+from openenv.rollout.acting import action_tool, seen
 from openenv.harness.rollouts.calls import as_text
 from openenv.harness.rollouts.client_session import reward_error
 from openenv.harness.rollouts.tool_session import listed

@@ -18,7 +18,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from openenv.client.generic import GenericEnvClient
 from openenv.evals.inspect_episode import Episode, Moves, Outcome
-from openenv.harness.rollouts.acting import seen
+from openenv.rollout.acting import seen
 from openenv.harness.rollouts.calls import as_text
 from openenv.protocol.errors import ConfigurationError
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from openenv.harness.collecting.collect import CollectRunner as CollectRunner
     from openenv.harness.collecting.dataset import build_dataset_readme as build_dataset_readme
     from openenv.harness.collecting.dataset import push_to_hf_hub as push_to_hf_hub
-    from openenv.harness.collecting.folder_lock import FolderBusy as FolderBusy
     from openenv.harness.collecting.records import CollectResult as CollectResult
     from openenv.harness.collecting.records import EpisodeRecord as EpisodeRecord
     from openenv.harness.collecting.records import RolloutSerializer as RolloutSerializer
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from openenv.harness.rollouts.training import TrainingTurn as TrainingTurn
     from openenv.harness.rollouts.white_box import HarnessAdapter as HarnessAdapter
     from openenv.harness.rollouts.white_box import MCPHarnessAdapter as MCPHarnessAdapter
+    from openenv.rollout.folder_lock import FolderBusy as FolderBusy
 
 _HOMES = {
     "ACPHarnessAdapter": "openenv.harness.agents.acp",
@@ -82,7 +82,7 @@ _HOMES = {
     "CollectRunner": "openenv.harness.collecting.collect",
     "EpisodeRecord": "openenv.harness.collecting.records",
     "HTTPHarnessAdapter": "openenv.harness.agents.over_http",
-    "FolderBusy": "openenv.harness.collecting.folder_lock",
+    "FolderBusy": "openenv.rollout.folder_lock",
     "HarnessAction": "openenv.harness.agents.environment",
     "HarnessAdapter": "openenv.harness.rollouts.white_box",
     "HarnessClientMessage": "openenv.harness.agents.events",

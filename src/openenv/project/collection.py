@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from openenv import __version__
 from openenv.harness.collecting.collection import Plan
-from openenv.harness.collecting.folder_lock import FolderBusy
+from openenv.rollout.folder_lock import FolderBusy
 from openenv.harness.collecting.records import CollectResult, RolloutSerializer
 from openenv.project.errors import ProjectError
 from openenv.protocol.errors import ConnectFailed

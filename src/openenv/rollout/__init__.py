@@ -8,8 +8,7 @@ from openenv._lazy import lazy
 
 if TYPE_CHECKING:
     from openenv.rollout.batch import Batch as Batch
-    from openenv.rollout.collecting import Collected as Collected
-    from openenv.rollout.collecting import Tracker as Tracker
+    from openenv.rollout.collected import Collected as Collected
     from openenv.rollout.collecting import collect as collect
     from openenv.rollout.collecting import collect_async as collect_async
     from openenv.rollout.environment_spec import EnvironmentSpec as EnvironmentSpec
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from openenv.rollout.policies import RandomPolicy as RandomPolicy
     from openenv.rollout.policies import ScriptedPolicy as ScriptedPolicy
     from openenv.rollout.pool import EnvPool as EnvPool
+    from openenv.rollout.run import Tracker as Tracker
     from openenv.rollout.store import TrajectoryWriter as TrajectoryWriter
     from openenv.rollout.store import load_trajectories as load_trajectories
     from openenv.rollout.trajectory import Beginning as Beginning
@@ -29,14 +29,14 @@ _HOMES = {
     "Act": "openenv.rollout.policies",
     "Batch": "openenv.rollout.batch",
     "Beginning": "openenv.rollout.trajectory",
-    "Collected": "openenv.rollout.collecting",
+    "Collected": "openenv.rollout.collected",
     "EnvPool": "openenv.rollout.pool",
     "EnvironmentSpec": "openenv.rollout.environment_spec",
     "Policy": "openenv.rollout.policies",
     "PoolMetrics": "openenv.rollout.metrics",
     "RandomPolicy": "openenv.rollout.policies",
     "ScriptedPolicy": "openenv.rollout.policies",
-    "Tracker": "openenv.rollout.collecting",
+    "Tracker": "openenv.rollout.run",
     "Trajectory": "openenv.rollout.trajectory",
     "TrajectoryWriter": "openenv.rollout.store",
     "Transition": "openenv.rollout.trajectory",

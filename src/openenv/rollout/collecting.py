@@ -3,87 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from openenv.client.generic import GenericEnvClient
-from openenv.protocol.errors import Json
-from openenv.rollout.agreed_lane import AgreedLane
+from openenv.protocol.errors import ConfigurationError, Json
+from openenv.rollout.arguments import whole
 from openenv.rollout.background import Background
+from openenv.rollout.collected import Collected
+from openenv.rollout.crew import Terms
 from openenv.rollout.environment_spec import environment_spec
-from openenv.rollout.episodes import Episode, Playing
+from openenv.rollout.episodes import Episode
 from openenv.rollout.policies import Policy, as_policy
-from openenv.rollout.store import TrajectoryWriter, load_trajectories
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.run import Progress, Run, Tracker
+from openenv.rollout.trajectories_file import TrajectoriesFile
 
 
-class Tracker(Protocol):
-    """What is told of each trajectory, for example a TensorBoard."""
+def collect(base_url: str, policy: Policy | Callable[[Json], Any], **arguments: Any) -> Collected:
+    """Plays episodes on a server, and waits for all of them.
 
-    def episode(self, trajectory: Trajectory) -> object:
-        """One has ended."""
-
-    def close(self) -> object:
-        """All have."""
-
-
-class Collected:
-    """What a run has collected; iterate over it for the trajectories.
-
-    Attributes:
-        ends: how many episodes ended how.
-        errors: how many ended by which type of error.
-        steps: all episodes' together.
-        seconds: how long it took.
-        output: where the trajectories are, if not in memory.
+    Arguments, result and errors as `collect_async`. It may be called inside an event loop, which
+    it then blocks. Ctrl-C ends it, and its sessions; what was written stays.
     """
-
-    def __init__(self, output: Path | None = None) -> None:
-        self.ends: Counter[str] = Counter()
-        self.errors: Counter[str] = Counter()
-        self.steps = 0
-        self.seconds = 0.0
-        self.output = output
-        self._began = time.perf_counter()
-        self._kept: list[Trajectory] = []
-
-    @property
-    def trajectories(self) -> Iterator[Trajectory]:
-        """The trajectories, from the disk if `output` was given."""
-        return iter(self)
-
-    @property
-    def steps_per_s(self) -> float:
-        """Steps a second."""
-        return self.steps / self.seconds if self.seconds else 0.0
-
-    def __iter__(self) -> Iterator[Trajectory]:
-        return iter(self._kept) if self.output is None else load_trajectories(self.output)
-
-    def __len__(self) -> int:
-        return self.ends.total()
-
-    def add(self, trajectory: Trajectory) -> None:
-        """Counts a trajectory, and keeps it if nobody else does."""
-        self.ends[trajectory.end] += 1
-        if trajectory.error is not None:
-            self.errors[trajectory.error["type"]] += 1
-        self.steps += len(trajectory)
-        self.seconds = time.perf_counter() - self._began
-        if self.output is None:
-            self._kept.append(trajectory)
-
-
-def collect(base_url: str, policy: Policy | Callable[[Json], Any], **options: Any) -> Collected:
-    """Plays episodes on a server and waits for all of them; arguments as `collect_async`."""
     background = Background(_nothing, "openenv-collect")
     try:
-        return background.run(collect_async(base_url, policy, **options))
+        return background.run(collect_async(base_url, policy, **arguments))
     finally:
         background.close()
 
@@ -98,57 +44,85 @@ async def collect_async(  # noqa: PLR0913  # each is a user's to set
     max_steps: int = 1000,
     options: Mapping[str, Any] | None = None,
     output: str | Path | None = None,
-    progress: Callable[[Trajectory], object] | None = None,
+    progress: Progress | None = None,
     trackers: Sequence[Tracker] = (),
+    policy_timeout_s: float | None = 300.0,
+    timeout_s: float | None = None,
+    reconnect_s: float = 30.0,
 ) -> Collected:
     """Plays episodes on a server.
+
+    An episode that fails, by its environment, its policy or its connection, ends as an `error` of
+    a type, and the next one is played. With an `output`, episodes that are there are not played
+    again, and those that failed are.
 
     Args:
         base_url: the server's address.
         policy: who plays; a function from an observation to an action, both as plain dicts, is one.
         episodes: how many, with the seeds 0, 1 …, if no seeds are given.
         seeds: one for each episode; a seed may come several times.
-        sessions: how many are played at the same time.
-        max_steps: how long an episode may be.
+        sessions: at most how many are played at the same time; fewer where the server has room
+            for fewer. A session plays one episode after the other.
+        max_steps: how long an episode may be; one that is cut off so has the end `limit`.
         options: what each reset is given beside the seed and the episode's name.
-        output: a file that the trajectories are appended to; otherwise they are kept in memory.
-        progress: called with each trajectory as it ends.
-        trackers: told of each likewise, and closed.
+        output: a `.jsonl` or `.parquet` file that the trajectories are appended to, each when it
+            ends; those that failed go to a file beside it. Otherwise all are kept in memory.
+        progress: shows how far it has come.
+        trackers: told of each trajectory, and closed at the end. One that raises is left out then.
+        policy_timeout_s: how long the policy may take for an action; `None` for ever.
+        timeout_s: how long a step may take; as long as the server allows by default.
+        reconnect_s: how long a server that goes away is waited for.
+
+    Raises:
+        ConnectFailed: the server does not answer, or went away and did not come back in time.
+        SessionCapacityError: it has no room for a session.
+        ConfigurationError: an argument is wrong, no action can be made up for a random policy, or
+            the output has other episodes.
+        PolicyHangs: too many calls of the policy hang.
+        FolderBusy: another run writes to the output.
+        OSError: the output cannot be written.
     """
+    terms = Terms(
+        sessions=whole("sessions", sessions),
+        policy_timeout_s=policy_timeout_s,
+        timeout_s=timeout_s,
+        reconnect_s=reconnect_s,
+    )
+    limit = whole("max_steps", max_steps)
+    plan = planned(_seeds(episodes, seeds), options=options or {}, max_steps=limit)
+    listeners = [*trackers, *([] if progress is None else [progress])]
     player = as_policy(policy)
     spec = await asyncio.to_thread(environment_spec, base_url)
-    plan = [
-        Episode(
-            episode_id=f"ep-{number:06d}", seed=seed, options=options or {}, max_steps=max_steps
-        )
-        for number, seed in enumerate(range(episodes) if seeds is None else seeds)
-    ]
-    slots = range(min(sessions, max(len(plan), 1)))
-    lane = AgreedLane(slots, partial(GenericEnvClient, spec.base_url), 0.0, None)
-    collected = Collected(None if output is None else Path(output))
-    waiting = iter(plan)
-    with ExitStack() as open_things:
-        for tracker in trackers:
-            open_things.callback(tracker.close)
-        writer = None
+    with ExitStack() as stack:
+        storage = None
         if output is not None:
-            writer = open_things.enter_context(TrajectoryWriter(output))
+            whose = {"environment": spec.identity, "policy": player.name}
+            storage = stack.enter_context(TrajectoriesFile(Path(output), whose))
+        return await Run(spec, player, terms, storage, listeners).play(plan)
 
-        async def session(slot: int) -> None:
-            for episode in waiting:
-                trajectory = await Playing(episode, spec, player, lane, slot).play()
-                if writer is not None:
-                    writer.write(trajectory)
-                collected.add(trajectory)
-                for told in (progress, *(tracker.episode for tracker in trackers)):
-                    if told is not None:
-                        told(trajectory)
 
-        try:
-            await asyncio.gather(*map(session, slots))
-        finally:
-            await lane.close()
-    return collected
+def planned(
+    seeds: Sequence[int], *, options: Mapping[str, Any], max_steps: int, prefix: str = "ep"
+) -> list[Episode]:
+    """The episodes of these seeds, numbered from 0."""
+    return [
+        Episode(
+            episode_id=f"{prefix}-{number:06d}", seed=seed, options=options, max_steps=max_steps
+        )
+        for number, seed in enumerate(seeds)
+    ]
+
+
+def _seeds(episodes: int, seeds: Sequence[int] | None) -> Sequence[int]:
+    if seeds is None:
+        return range(whole("episodes", episodes))
+    try:
+        given = [operator.index(seed) for seed in seeds]
+    except TypeError as error:
+        raise ConfigurationError(f"seeds must be whole numbers: {error}") from None
+    if min(given, default=0) < 0:
+        raise ConfigurationError(f"seeds must be numbers from 0, got {min(given)}")
+    return given
 
 
 async def _nothing() -> None:

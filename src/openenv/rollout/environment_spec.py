@@ -37,6 +37,11 @@ class EnvironmentSpec:
     tools: list[Tool] = field(default_factory=list)
     base_url: str = ""
 
+    @property
+    def identity(self) -> Json:
+        """What a trajectory keeps of it."""
+        return {"name": self.name, "version": self.version}
+
     @cached_property
     def sample_actions(self) -> list[Json]:
         """Actions that fit the schema, or calls of the tools; the same ones each time.

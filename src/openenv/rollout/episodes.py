@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Literal
 
 from openenv._version import __version__
 from openenv.client.results import StepResult
-from openenv.protocol.errors import Json, OpenEnvError, SessionError
+from openenv.protocol.errors import Json, SessionError
 from openenv.rollout.environment_spec import EnvironmentSpec
 from openenv.rollout.lanes import Lane, Turn
-from openenv.rollout.policies import Choice, Policy
+from openenv.rollout.plain import copied
+from openenv.rollout.policies import Act, Choice, Policy
+from openenv.rollout.policy_calls import PolicyCalls, PolicyFailed, PolicyThread
 from openenv.rollout.trajectory import Beginning, End, Trajectory, Transition, seen
-
-
-class PolicyFailed(OpenEnvError, RuntimeError):
-    """A policy raised, or gave something that is no action."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,86 +36,155 @@ class Episode:
     max_steps: int = 1000
 
 
+@dataclass(frozen=True, kw_only=True)
+class Player:
+    """A policy in an environment, as one session plays it.
+
+    Attributes:
+        policy: who chooses.
+        spec: in which environment.
+        calls: of the policy.
+        thread: for calls that may block.
+    """
+
+    policy: Policy
+    spec: EnvironmentSpec
+    calls: PolicyCalls
+    thread: PolicyThread
+
+    async def begin(self, seed: int) -> Act:
+        """What plays an episode.
+
+        Raises:
+            PolicyFailed: the policy does not.
+        """
+        act: Act = await self._called(self.policy.episode, seed, self.spec)
+        return act
+
+    async def choose(self, act: Act, result: StepResult[Json]) -> Choice:
+        """The next action, or `None` to stop.
+
+        Raises:
+            PolicyFailed: there is none.
+        """
+        choice = await self.calls.result(await self._called(act, result))
+        if choice is None:
+            return None
+        if not isinstance(choice, dict):
+            raise PolicyFailed(
+                f"the policy {self.policy.name!r} must give an action as a dict, or None to stop; "
+                f"it gave a {type(choice).__name__}"
+            )
+        action: Json = copied(choice)
+        return action
+
+    async def _called(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        if self.policy.blocks:
+            return await self.thread.call(function, *arguments)
+        try:
+            return function(*arguments)
+        except Exception as error:
+            raise self.calls.failed(error) from error
+
+
 class Playing:
     """An episode while it is played.
 
     Args:
         episode: what is played.
-        spec: in which environment.
-        policy: by whom.
+        player: by whom.
         lane: how its server is reached.
         slot: as which of the lane's.
+        stepped: called after each step.
+
+    Attributes:
+        began: its reset has succeeded.
+        failure: the error that ended it.
     """
 
     def __init__(
-        self, episode: Episode, spec: EnvironmentSpec, policy: Policy, lane: Lane, slot: int
+        self, episode: Episode, player: Player, lane: Lane, slot: int, stepped: Callable[[], object]
     ) -> None:
         self._episode = episode
-        self._spec = spec
-        self._policy = policy
+        self._player = player
         self._lane = lane
         self._slot = slot
+        self._stepped = stepped
         self._started_at = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         self._reset: Beginning | None = None
         self._steps: list[Transition] = []
+        self._messages: list[Json] | None = None
+        self.failure: Exception | None = None
+
+    @property
+    def began(self) -> bool:
+        """Whether its reset has succeeded."""
+        return self._reset is not None
 
     async def play(self) -> Trajectory:
         """Plays it to its end, which may be an error."""
         try:
             return self._trajectory(await self._until_end())
         except Exception as error:  # noqa: BLE001  # anyone's code may raise anything
-            return self._trajectory("error", error)
+            self.failure = error
+            return self._trajectory("error")
 
     async def _until_end(self) -> End:
-        result, latency_ms = await self._ask("reset", self._reset_keywords())
+        result, latency_ms = await self._ask("reset", self._keywords())
         self._reset = Beginning(
-            observation=seen(result), metadata=result.metadata or {}, latency_ms=latency_ms
+            observation=seen(result),
+            metadata=copied(result.metadata or {}),
+            latency_ms=latency_ms,
         )
-        act = self._policy.episode(self._episode.seed, self._spec)
+        act = await self._player.begin(self._episode.seed)
+        self._messages = getattr(act, "messages", None)
         while not result.done and len(self._steps) < self._episode.max_steps:
-            action = await self._choice(act(result))
+            action = await self._player.choose(act, result)
             if action is None:
                 return "limit"
             result, latency_ms = await self._ask("step", action)
             self._steps.append(_transition(action, result, latency_ms))
+            self._stepped()
         if not result.done:
             return "limit"
         return "truncated" if result.truncated else "terminated"
 
-    def _reset_keywords(self) -> Json:
+    def _keywords(self) -> Json:
         episode = self._episode
         return {**episode.options, "seed": episode.seed, "episode_id": episode.episode_id}
 
-    async def _choice(self, chosen: Any) -> Choice:
-        choice = await chosen if inspect.isawaitable(chosen) else chosen
-        if choice is not None and not isinstance(choice, dict):
-            raise PolicyFailed(
-                f"the policy {self._policy.name!r} must give an action as a dict, or None to stop; "
-                f"it gave a {type(choice).__name__}"
-            )
-        return choice
-
-    async def _ask(self, op: Any, data: Json) -> tuple[StepResult[Json], float]:
+    async def _ask(
+        self, op: Literal["reset", "step"], data: Json
+    ) -> tuple[StepResult[Json], float]:
         began = time.perf_counter()
         (outcome,) = await self._lane.perform([Turn(self._slot, op, data)])
         if isinstance(outcome, Exception):
             raise outcome
         return outcome, round((time.perf_counter() - began) * 1000, 3)
 
-    def _trajectory(self, end: End, error: Exception | None = None) -> Trajectory:
+    def _trajectory(self, end: End) -> Trajectory:
+        player = self._player
         return Trajectory(
             episode_id=self._episode.episode_id,
             seed=self._episode.seed,
-            environment={"name": self._spec.name, "version": self._spec.version},
+            environment=player.spec.identity,
             openenv_version=__version__,
-            policy=self._policy.name,
+            policy=player.policy.name,
             options=dict(self._episode.options),
             started_at=self._started_at,
             reset=self._reset,
             steps=self._steps,
             end=end,
-            error=None if error is None else _told(error),
+            error=None if self.failure is None else told(self.failure),
+            messages=self._messages,
         )
+
+
+def told(error: Exception) -> Json:
+    """An error as a trajectory keeps it."""
+    code = error.code if isinstance(error, SessionError) else None
+    message = error.message if isinstance(error, SessionError) else str(error)
+    return {"type": type(error).__name__, "code": code, "message": message}
 
 
 def _transition(action: Json, result: StepResult[Json], latency_ms: float) -> Transition:
@@ -128,12 +194,6 @@ def _transition(action: Json, result: StepResult[Json], latency_ms: float) -> Tr
         reward=result.reward,
         terminated=result.terminated,
         truncated=result.truncated,
-        metadata=result.metadata or {},
+        metadata=copied(result.metadata or {}),
         latency_ms=latency_ms,
     )
-
-
-def _told(error: Exception) -> Json:
-    code = error.code if isinstance(error, SessionError) else None
-    message = error.message if isinstance(error, SessionError) else str(error)
-    return {"type": type(error).__name__, "code": code, "message": message}

@@ -47,6 +47,15 @@ def to_plain(value: Any, depth: int = 0) -> Any:
     return _unusual(value, depth)
 
 
+def copied(value: Any) -> Any:
+    """A copy whose lists and dicts are its own; what cannot be changed is shared."""
+    if isinstance(value, dict):
+        return {name: copied(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [copied(part) for part in value]
+    return value.copy() if is_tensor(value) and value.flags.writeable else value
+
+
 def from_plain(value: Any) -> Any:
     """What `to_plain` was given.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
@@ -22,9 +23,11 @@ class Policy(ABC):
 
     Attributes:
         name: what trajectories and reports call it.
+        blocks: whether its calls may take a while without awaiting: they are made in threads then.
     """
 
     name: str = "policy"
+    blocks: bool = True
 
     @abstractmethod
     def episode(self, seed: int, spec: EnvironmentSpec) -> Act:
@@ -43,6 +46,7 @@ class RandomPolicy(Policy):
     """
 
     name = "random"
+    blocks = False
 
     def episode(self, seed: int, spec: EnvironmentSpec) -> Act:
         """See `Policy`.
@@ -78,6 +82,7 @@ class ScriptedPolicy(Policy):
                 f"a policy must be a Policy or a function of an observation, got {function!r}"
             )
         self._function = function
+        self.blocks = not _awaits(function)
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
 
     def episode(self, seed: int, spec: EnvironmentSpec) -> Act:
@@ -100,3 +105,8 @@ def _legal(actions: list[Json], legal: list[Any]) -> list[Json]:
         return [{**actions[0], "action_id": choice} for choice in legal]
     fitting = [action for action in actions if any(value in legal for value in action.values())]
     return fitting or actions
+
+
+def _awaits(function: Callable[..., Any]) -> bool:
+    call = getattr(function, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

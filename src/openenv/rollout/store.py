@@ -1,20 +1,24 @@
-"""Trajectories on disk: a line each, appended as they end; or the columns of a Parquet file."""
+"""Trajectories on disk: a line each, appended as they end; or the rows of a Parquet file."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from typing_extensions import Self
 
 from openenv.protocol.errors import OpenEnvError
-from openenv.rollout.trajectory import NotATrajectory, Trajectory
+from openenv.rollout.folder_lock import hold
+from openenv.rollout.json_lines import LineTooLong, append, is_cut_off, mend, numbered_lines
+from openenv.rollout.trajectory import FORMAT, NotATrajectory, Trajectory
 
 TRAJECTORIES_FILENAME = "trajectories.jsonl"
+PARQUET = ".parquet"
+_BEGINNING = json.dumps({"format": FORMAT}).encode().rpartition(b"/")[0]
+"""What every line begins with, whatever its version."""
 
 
 class BrokenFile(OpenEnvError, ValueError):
@@ -24,32 +28,65 @@ class BrokenFile(OpenEnvError, ValueError):
 class TrajectoryWriter:
     """Appends trajectories to a file: each whole, and on the disk when `write` returns.
 
+    A last line that a killed writer left unfinished is taken away first. A `.parquet` file is
+    written by `close`, together with what it held before; until then, and wherever nobody came to
+    close, its new trajectories are lines of a file beside it.
+
     Args:
         path: the file; its folder is made.
+
+    Raises:
+        FolderBusy: another writer holds it.
+        BrokenFile: it holds something else.
+        MissingPackage: pyarrow is not installed, which a `.parquet` file needs.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("ab", buffering=0)
+        if self.path.suffix == PARQUET:
+            from openenv.rollout.parquet import require_pyarrow
 
-    def write(self, trajectory: Trajectory) -> None:
-        """Appends one: all of it, or nothing.
+            require_pyarrow()
+        self._lines = journal_of(self.path)
+        self._lines.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self._lines.open("ab", buffering=0)
+        try:
+            hold(
+                self._file,
+                f"another run writes to {self.path}; wait until it is done, or give another file",
+            )
+            mend(self._lines, _BEGINNING)
+            _refuse_others(self._lines)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def write(self, *trajectories: Trajectory) -> None:
+        """Appends trajectories: all of them, or nothing.
 
         Raises:
-            NotPlain: it holds what cannot be kept.
-            OSError: it could not be written.
+            NotPlain: one holds what cannot be kept.
+            OSError: they could not be written.
         """
-        line = json.dumps(trajectory.to_dict(), ensure_ascii=False, allow_nan=False).encode()
-        before = os.fstat(self._file.fileno()).st_size
-        if self._file.write(line + b"\n") != len(line) + 1:
-            os.ftruncate(self._file.fileno(), before)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        self.write_lines([encoded(trajectory) for trajectory in trajectories])
+
+    def write_lines(self, lines: Sequence[bytes]) -> None:
+        """Appends trajectories that are encoded already, likewise."""
+        append(self._file, lines, self._lines)
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Lets go of the file. Twice does no harm."""
-        self._file.close()
+        if self._file.closed:
+            return
+        try:
+            if self.path.suffix == PARQUET:
+                from openenv.rollout.parquet import rewrite
+
+                rewrite(self.path, load_trajectories(self.path))
+                self._lines.unlink()
+        finally:
+            self._file.close()
 
     def __enter__(self) -> Self:
         """The writer."""
@@ -68,16 +105,69 @@ class TrajectoryWriter:
 def load_trajectories(path: str | Path) -> Iterator[Trajectory]:
     """The trajectories in a file, or in the folder that `openenv collect` has written, one by one.
 
+    A last line that a writer was killed over, or still writes, is none.
+
+    Args:
+        path: a `.jsonl` or a `.parquet` file, or the folder.
+
     Raises:
-        BrokenFile: a line is no trajectory.
+        BrokenFile: a line is no trajectory, or the file cannot be read as what it is called.
         FileNotFoundError: there is no such file.
+        MissingPackage: pyarrow is not installed, which a `.parquet` file needs.
     """
+    path = file_of(path)
+    return _of_parquet(path) if path.suffix == PARQUET else _of_lines(path)
+
+
+def file_of(path: str | Path) -> Path:
+    """The file of trajectories that a path means: itself, or the one in that folder."""
     path = Path(path)
-    path = path / TRAJECTORIES_FILENAME if path.is_dir() else path
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield _read(path, number, line)
+    if not path.is_dir():
+        return path
+    lines = path / TRAJECTORIES_FILENAME
+    columns = lines.with_suffix(PARQUET)
+    return columns if not lines.exists() and _exists(columns) else lines
+
+
+def journal_of(path: Path) -> Path:
+    """Where new trajectories of a file are written: of a Parquet file in one beside it."""
+    return path.with_name(f"{path.name}.new.jsonl") if path.suffix == PARQUET else path
+
+
+def encoded(trajectory: Trajectory) -> bytes:
+    """A trajectory as a line.
+
+    Raises:
+        NotPlain: it holds what cannot be kept.
+    """
+    return json.dumps(trajectory.to_dict(), allow_nan=False).encode()
+
+
+def _exists(columns: Path) -> bool:
+    return columns.exists() or journal_of(columns).exists()
+
+
+def _of_parquet(path: Path) -> Iterator[Trajectory]:
+    from openenv.rollout.parquet import rows_of
+
+    there: set[str] = set()
+    journal = journal_of(path)
+    if path.exists() or not journal.exists():
+        for trajectory in rows_of(path):
+            there.add(trajectory.episode_id)
+            yield trajectory
+    if journal.exists():  # what it has that was merged already is not twice there
+        yield from (each for each in _of_lines(journal) if each.episode_id not in there)
+
+
+def _of_lines(path: Path) -> Iterator[Trajectory]:
+    with path.open("rb") as file:
+        try:
+            for number, line in numbered_lines(file):
+                if not is_cut_off(line, _BEGINNING):
+                    yield _read(path, number, line)
+        except LineTooLong as error:
+            raise BrokenFile(f"{path}: {error}; is it a file of trajectories?") from error
 
 
 def _read(path: Path, number: int, line: bytes) -> Trajectory:
@@ -85,5 +175,13 @@ def _read(path: Path, number: int, line: bytes) -> Trajectory:
         return Trajectory.from_dict(json.loads(line))
     except NotATrajectory as error:
         raise BrokenFile(f"{path}:{number}: {error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BrokenFile(f"{path}:{number} is no JSON: {error}") from error
+
+
+def _refuse_others(path: Path) -> None:
+    """Keeps a writer from what is no file of trajectories, or one of another version."""
+    next(_of_lines(path), None)
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) and file.read(1) != b"\n":
+            raise BrokenFile(f"{path} ends with something that is no trajectory")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from functools import cache
+from typing import Any, Literal
 
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import Self
 
 from openenv.client.results import StepResult
 from openenv.protocol.errors import Json, OpenEnvError
-from openenv.rollout.plain import NotPlain, from_plain, to_plain
+from openenv.rollout.plain import NotPlain, copied, from_plain, to_plain
 
 FORMAT = "openenv.trajectory/1"
 """What a line of a file of trajectories says it is."""
@@ -87,6 +89,7 @@ class Trajectory:
         steps: what was done and seen, in order.
         end: what ended it.
         error: `type`, `code` (or `None`) and `message` of what went wrong, if `end` is `error`.
+        messages: the conversation, in OpenAI's form, where a language model played.
     """
 
     episode_id: str
@@ -100,6 +103,7 @@ class Trajectory:
     steps: list[Transition]
     end: End
     error: Json | None = None
+    messages: list[Json] | None = None
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -139,23 +143,30 @@ class Trajectory:
         """
         _refuse_others(said)
         try:
-            own = {name: from_plain(said[name]) for name in _FIELDS if name not in _PARTS}
-            begun = None if said["reset"] is None else Beginning(**from_plain(said["reset"]))
-            steps = [Transition(**from_plain(step)) for step in said["steps"]]
-        except KeyError as error:
-            raise NotATrajectory(f"a trajectory without {error}") from error
-        except (NotPlain, TypeError) as error:
+            parts = {name: from_plain(value) for name, value in said.items() if name not in _PARTS}
+            parts["reset"] = from_plain(said["reset"])
+            parts["steps"] = [from_plain(step) for step in said["steps"]]
+            return cls(**vars(_reader().validate_python(parts)))
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            place = ".".join(map(str, fault["loc"]))
+            raise NotATrajectory(f"a trajectory whose {place} is none: {fault['msg']}") from error
+        except (KeyError, NotPlain, TypeError) as error:
             raise NotATrajectory(f"a trajectory with a part that is none: {error}") from error
-        return cls(**own, reset=begun, steps=steps)
 
 
-_FIELDS = tuple(Trajectory.__dataclass_fields__)
-_PARTS = ("reset", "steps")
+@cache
+def _reader() -> TypeAdapter[Trajectory]:
+    """Reads plain fields; made when it is first needed, for it takes a while."""
+    return TypeAdapter(Trajectory)
+
+
+_PARTS = ("format", "reset", "steps")
 
 
 def seen(result: StepResult[Json]) -> Json:
-    """The fields of an observation, but for its metadata, which a result has beside it."""
-    return {name: value for name, value in result.observation.items() if name != "metadata"}
+    """A copy of an observation, without its metadata, which a result has beside it."""
+    return {name: copied(part) for name, part in result.observation.items() if name != "metadata"}
 
 
 def _refuse_others(said: Any) -> None:
@@ -166,5 +177,3 @@ def _refuse_others(said: Any) -> None:
             f"its format is {said.get('format')!r}, not {FORMAT!r}; read it with the version of "
             "OpenEnv that wrote it"
         )
-    if said.get("end") not in get_args(End):
-        raise NotATrajectory(f"its end is {said.get('end')!r}, none of {', '.join(get_args(End))}")

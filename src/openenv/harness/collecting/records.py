@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 from typing_extensions import Self
 
-from openenv.harness.collecting.folder_lock import alone_in
 from openenv.harness.rollouts.rewards import STEP_REWARDS, resolve_env_reward
 from openenv.harness.rollouts.rollout_errors import RewardInvalid, RewardMissing
 from openenv.protocol.errors import ConfigurationError, Json, OpenEnvError
+from openenv.rollout.folder_lock import alone_in
+from openenv.rollout.json_lines import append, is_cut_off, mend
 
 if TYPE_CHECKING:
     from openenv.harness.rollouts.results import HarnessRolloutResult, VerifyResult
@@ -29,7 +28,6 @@ FAILURES_FILENAME = "failures.jsonl"
 METADATA_FILENAME = "metadata.json"
 _BEGINNING = b'{"episode_id": '
 """What every record begins with."""
-_CHUNK = 65536
 
 
 class NotJson(OpenEnvError, ValueError):
@@ -162,7 +160,7 @@ class RolloutSerializer:
                 found = {
                     self._id_in(number, line)
                     for number, line in enumerate(results, 1)
-                    if line.strip() and not _is_cut_off(line)
+                    if line.strip() and not is_cut_off(line, _BEGINNING)
                 }
         except FileNotFoundError:
             return set()
@@ -202,25 +200,14 @@ class RolloutSerializer:
     def _append(self, path: Path, record: Json) -> None:
         self.output_dir.mkdir(parents=True, exist_ok=True)
         self._mend(path)
-        line = json.dumps(record).encode() + b"\n"
         with path.open("ab", buffering=0) as records:
-            before = os.fstat(records.fileno()).st_size
-            written = records.write(line)
-            if written != len(line):
-                os.ftruncate(records.fileno(), before)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            append(records, [json.dumps(record).encode()], path)
 
     def _mend(self, path: Path) -> None:
         """Takes away a last line that a killed writer left unfinished; once for each file."""
-        if path in self._whole or not path.exists():
-            return
-        with path.open("r+b") as records:
-            last = _unfinished(records)
-            if _is_cut_off(last):
-                records.truncate(records.seek(0, os.SEEK_END) - len(last))
-            elif last:
-                records.write(b"\n")
-        self._whole.add(path)
+        if path not in self._whole:
+            mend(path, _BEGINNING)
+            self._whole.add(path)
 
     def _id_in(self, number: int, line: bytes) -> str:
         try:
@@ -329,27 +316,3 @@ def _reward_if_any(rollout: HarnessRolloutResult, verify: VerifyResult) -> float
         return resolve_env_reward(rollout, verify)
     except RewardMissing:
         return None
-
-
-def _unfinished(records: BinaryIO) -> bytes:
-    """What a file has after its last line's end."""
-    tail = b""
-    position = records.seek(0, os.SEEK_END)
-    while position > 0 and b"\n" not in tail:
-        size = min(_CHUNK, position)
-        position -= size
-        records.seek(position)
-        tail = records.read(size) + tail
-    return tail.rpartition(b"\n")[2]
-
-
-def _is_cut_off(line: bytes) -> bool:
-    """Whether a line is the beginning of a record, and no more."""
-    begins = line.startswith(_BEGINNING) or _BEGINNING.startswith(line)
-    if not line or line.endswith(b"\n") or not begins:
-        return False
-    try:
-        json.loads(line)
-    except ValueError:
-        return True
-    return False
