@@ -1,0 +1,1 @@
+"""Bridges to trainers: each in the shape that the trainer asks for."""
