@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +16,7 @@ KindT = TypeVar("KindT", bound=str)
 WIDTH = 720
 _LEFT, _RIGHT, _ROW = 170, 24, 34
 _BINS = 24
+_FEW_BARS = 12
 _LONGEST_NAME = 22
 _HIGH = 110
 
@@ -116,26 +118,26 @@ def histogram(name: str, values: Sequence[float], axis: Axis, index: int = 0) ->
         index: of the colour.
     """
     width = (axis.high - axis.low) / _BINS
-    counts = [0] * _BINS
-    for value in values:
-        counts[min(int((value - axis.low) / width), _BINS - 1)] += 1
+    counts = Counter(round((value - axis.low) / width) for value in values)
+    breadth = axis.at(width) - axis.at(0.0) - 2
     parts = [*axis.drawn(_HIGH), _name(name, _HIGH / 2)]
-    for number, count in enumerate(counts):
-        low = axis.low + number * width
-        x, high = axis.at(low) + 1, (_HIGH - 12) * count / max(counts)
-        told = f"<title>{low:.3g} to {low + width:.3g}: {count}</title>"
-        place = f'x="{x:.1f}" y="{_HIGH - high:.1f}" height="{high:.1f}"'
-        breadth = axis.at(low + width) - axis.at(low) - 2
-        if count:
-            tone = f'class="tone-{index % 6}" width="{breadth:.1f}"'
-            parts.append(f"<rect {tone} {place}>{told}</rect>")
+    for number, count in sorted(counts.items()):
+        middle = axis.low + number * width
+        x, high = axis.at(middle), (_HIGH - 24) * count / max(counts.values())
+        told = f"<title>about {middle:.3g}: {count}</title>"
+        size = f'width="{breadth:.1f}" height="{high:.1f}"'
+        place = f'x="{x - breadth / 2:.1f}" y="{_HIGH - high:.1f}"'
+        parts.append(f'<rect class="tone-{index % 6}" {place} {size}>{told}</rect>')
+        if len(counts) <= _FEW_BARS:
+            parts.append(_text(x, _HIGH - high - 5, str(count), "tick"))
     return _figure(parts, _HIGH + 24, f"How often {name} had which reward")
 
 
 def _figure(parts: Sequence[str], height: float, title: str) -> str:
     shown = "".join(parts)
     label = escape(title, quote=True)
-    return f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH} {height:.0f}">{shown}</svg>'
+    opening = f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH} {height:.0f}">'
+    return f'<div class="wide">{opening}{shown}</svg></div>'
 
 
 def _legend(kinds: Sequence[str], y: float) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from openenv.evals.evaluation import Evaluation, NotAnEvaluation
@@ -130,6 +130,12 @@ def compare(first: Side, second: Side) -> Comparison:
         unpaired=unpaired,
         warnings=[*_different(first.evaluation, second.evaluation), *_lost(unpaired)],
     )
+
+
+def together(first: Side, second: Side) -> Evaluation:
+    """The two policies side by side, under the names of the comparison."""
+    cards = [replace(side.card, policy=side.name) for side in (first, second)]
+    return replace(first.evaluation, policies=cards)
 
 
 def _different(one: Evaluation, other: Evaluation) -> list[str]:
