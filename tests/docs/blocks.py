@@ -1,6 +1,9 @@
 """The fenced blocks of a Markdown file, and what the comment above each says about testing it.
 
 <!-- test: file NAME -->     the next block is the content of a file of that name
+<!-- test: more NAME -->     the next block is what comes behind it in that file
+<!-- test: needs PAGE NAME --> that file is as the page of that name, beside this one, shows it
+<!-- test: output -->        the next block is what the last Python block has printed
 <!-- test: compile -->       the next block is only compiled: it would run for ever
 <!-- test: frames URL -->    the next block is sent (→) and answered (←) over a WebSocket; a
                              subprotocol may follow the address
@@ -14,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TUTORIAL = sorted((ROOT / "docs/tutorial").glob("*.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *TUTORIAL]
 OF_ENVIRONMENTS = [*ROOT.glob("envs/*/README.md"), *ROOT.glob("docs/environments/*.md")]
 """What the READMEs show is tried with the tests of each, and the pages repeat them."""
 
@@ -53,6 +57,8 @@ def blocks(page: Path) -> Iterator[Block]:
             order = ""
         elif token["order"].startswith("setup\n"):
             yield Block("python", token["order"].removeprefix("setup\n"), line + 1)
+        elif token["order"].startswith("needs "):
+            yield Block("", "", line, token["order"].strip())
         else:
             order = token["order"].strip()
 

@@ -14,6 +14,7 @@ import types
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from io import StringIO
+from itertools import takewhile
 from pathlib import Path
 
 from typer.main import get_command
@@ -26,7 +27,10 @@ from tests.docs.blocks import ROOT, Block, blocks, commands
 ADDRESS = "http://localhost:8000"
 READY = re.compile(r"serving \S+ on (http://\S+)")
 EXPECTED = re.compile(r"^\s*print\(.*\)\s+# (?P<text>.+)$", re.MULTILINE)
+ASSIGNS = re.compile(r"[A-Z_]+=")
 COMMAND_LIMIT_S = 60
+SPACE = "\n\n"
+"""What sets a piece of a file off from that before it."""
 ELSEWHERE = ("build", "fork", "push", "web")
 
 
@@ -41,6 +45,7 @@ class Reader:
         self.page = page
         self._folder = folder
         self._module = types.ModuleType("page")
+        self._printed = ""
         self._wanted: tuple[list[str], dict[str, str], str] | None = None
         self._url = ADDRESS
         self._server = ExitStack()
@@ -51,16 +56,29 @@ class Reader:
         sys.modules["page"] = self._module  # where pickle finds what a page defines
         with self._server:
             for block in blocks(self.page):
-                if block.order.startswith("file "):
-                    path = self._folder / block.order.removeprefix("file ")
-                    path.write_text(self._addressed(block.text))
-                elif block.language == "python":
-                    self._python(block)
-                elif block.order.startswith("frames "):
-                    self._frames(block)
-                elif block.language == "console":
-                    for command, output in commands(block):
-                        self._command(command, output)
+                self._read(block)
+
+    def _read(self, block: Block) -> None:
+        match block.order.split():
+            case ["file" | "more" | "needs", *_]:
+                self._file(block)
+            case ["output"]:
+                assert like(block.text.strip(), self._printed.strip()), self._printed
+            case ["frames", *_]:
+                self._frames(block)
+            case _ if block.language == "python":
+                self._python(block)
+            case _ if block.language == "console":
+                for command, output in commands(block):
+                    self._command(command, output)
+
+    def _file(self, block: Block) -> None:
+        """Writes a file, goes on with one, or takes one that another page shows."""
+        order, *page, name = block.order.split()
+        path = self._folder / name
+        text = shown_file(self.page.with_name(page[0]), name) if page else block.text
+        before = [path.read_text()] if order == "more" else []
+        path.write_text(SPACE.join([*before, self._addressed(text)]))
 
     def _python(self, block: Block) -> None:
         source = "\n" * (block.line - 1) + self._addressed(block.text)
@@ -74,10 +92,11 @@ class Reader:
                 asyncio.run(types.FunctionType(code, vars(self._module))())
             else:
                 exec(code, vars(self._module))
+        self._printed = printed.getvalue()
         expected = [match["text"].strip('"') for match in EXPECTED.finditer(block.text)]
-        lines = iter(printed.getvalue().splitlines())
+        lines = iter(self._printed.splitlines())
         missing = [text for text in expected if text not in lines]
-        assert not missing, f"{self.page.name}:{block.line} printed {printed.getvalue()!r}"
+        assert not missing, f"{self.page.name}:{block.line} printed {self._printed!r}"
 
     def _frames(self, block: Block) -> None:
         address, *names = block.order.removeprefix("frames ").split()
@@ -93,11 +112,8 @@ class Reader:
 
     def _command(self, command: str, output: str) -> None:
         words = shlex.split(command)
-        settings = {}
-        while "=" in words[0]:
-            name, _, value = words.pop(0).partition("=")
-            settings[name] = value
-        match words:
+        settings = dict(word.split("=", 1) for word in takewhile(ASSIGNS.match, words))
+        match words[len(settings) :]:
             case ["openenv", name, *arguments]:
                 self._openenv(name, arguments, settings, output)
             case ["cd", folder]:
@@ -106,6 +122,8 @@ class Reader:
                 self._run([sys.executable, name], output)
             case ["curl", *_] if shutil.which("curl"):
                 self._run(shlex.split(self._addressed(command)), output)
+            case ["pytest", *arguments]:
+                self._run([sys.executable, "-m", "pytest", *arguments], output)
             case ["make", target]:
                 assert re.search(f"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
             case [("curl" | "pip" | "docker" | "uvicorn"), *_]:
@@ -149,13 +167,26 @@ class Reader:
         return text.replace(ADDRESS, self._url)
 
 
+def shown_file(page: Path, name: str) -> str:
+    """What a page shows, piece by piece, as the content of a file of that name."""
+    orders = f"file {name}", f"more {name}"
+    return SPACE.join(block.text for block in blocks(page) if block.order in orders)
+
+
 def _parse(name: str, arguments: list[str]) -> None:
     get_command(app).commands[name].make_context(name, list(arguments))  # type: ignore[attr-defined]
 
 
 def like(shown: str, said: str) -> bool:
-    """Whether a text is what a page shows, where `…` is anything and nothing is whatever comes."""
-    return not shown or re.fullmatch(".*".join(map(re.escape, shown.split("…"))), said) is not None
+    """Whether a text is what a page shows.
+
+    `…` is anything in a line, or any lines if it is one by itself; nothing is whatever comes.
+    """
+    return not shown or re.fullmatch("\n".join(map(_line, shown.split("\n"))), said) is not None
+
+
+def _line(shown: str) -> str:
+    return "(?s:.*)" if shown == "…" else ".*".join(map(re.escape, shown.split("…")))
 
 
 @contextmanager

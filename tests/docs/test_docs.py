@@ -10,15 +10,11 @@ from typing import TypeVar
 import pytest
 
 from openenv import EnvClient, Limits, errors, settings
-from tests.docs.blocks import OF_ENVIRONMENTS, PAGES, ROOT
+from tests.docs.blocks import OF_ENVIRONMENTS, PAGES, ROOT, TUTORIAL
 from tests.docs.reader import Reader
 
 LINK = re.compile(r"\]\((?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]+))?\)")
 ROW = re.compile(r"^\| `([A-Z_]+)` \|.*\|$", re.MULTILINE)
-
-
-def _name(page: Path) -> str:
-    return page.name
 
 
 def _path(page: Path) -> str:
@@ -26,7 +22,7 @@ def _path(page: Path) -> str:
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("page", PAGES, ids=_name)
+@pytest.mark.parametrize("page", PAGES, ids=_path)
 def test_what_a_page_shows_works(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +57,12 @@ def _anchors(page: Path) -> set[str]:
 def test_every_page_is_linked_from_the_readme() -> None:
     linked = {link["path"] for link in LINK.finditer((ROOT / "README.md").read_text())}
     assert {f"docs/{page.name}" for page in PAGES if page.parent.name == "docs"} <= linked
+
+
+def test_every_chapter_is_linked_from_the_first_page_of_the_tutorial() -> None:
+    first = ROOT / "docs/tutorial/README.md"
+    linked = {link["path"] for link in LINK.finditer(first.read_text(encoding="utf-8"))}
+    assert {page.name for page in TUTORIAL if page != first} <= linked
 
 
 def test_the_files_that_the_architecture_names_exist() -> None:
