@@ -16,8 +16,6 @@ from openenv.env.tool_content import plain_result
 from openenv.env.tool_models import Tool as Described
 from openenv.evals.inspect_schema import tool_params
 from openenv.evals.models import EvalFailed
-from openenv.rollout.acting import action_tool, seen
-from openenv.harness.rollouts.calls import as_text
 from openenv.harness.rollouts.client_session import reward_error
 from openenv.harness.rollouts.tool_session import listed
 from openenv.protocol.errors import (
@@ -27,6 +25,7 @@ from openenv.protocol.errors import (
     OpenEnvError,
     ProtocolError,
 )
+from openenv.rollout.acting import action_tool, as_text, seen
 
 Moves = Literal["auto", "tools", "actions"]
 """How an agent moves: by the environment's tools, by its actions, or whichever there are."""

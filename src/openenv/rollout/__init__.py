@@ -13,15 +13,25 @@ if TYPE_CHECKING:
     from openenv.rollout.collecting import collect_async as collect_async
     from openenv.rollout.environment_spec import EnvironmentSpec as EnvironmentSpec
     from openenv.rollout.metrics import PoolMetrics as PoolMetrics
+    from openenv.rollout.model_policy import ModelPolicy as ModelPolicy
     from openenv.rollout.policies import Act as Act
     from openenv.rollout.policies import Policy as Policy
     from openenv.rollout.policies import RandomPolicy as RandomPolicy
     from openenv.rollout.policies import ScriptedPolicy as ScriptedPolicy
+    from openenv.rollout.policy_calls import PolicyFailed as PolicyFailed
+    from openenv.rollout.policy_calls import PolicyHangs as PolicyHangs
+    from openenv.rollout.policy_calls import PolicyTimeout as PolicyTimeout
+    from openenv.rollout.policy_names import policy_named as policy_named
     from openenv.rollout.pool import EnvPool as EnvPool
+    from openenv.rollout.replay import Difference as Difference
+    from openenv.rollout.replay import replay as replay
+    from openenv.rollout.run import Progress as Progress
     from openenv.rollout.run import Tracker as Tracker
+    from openenv.rollout.store import BrokenFile as BrokenFile
     from openenv.rollout.store import TrajectoryWriter as TrajectoryWriter
     from openenv.rollout.store import load_trajectories as load_trajectories
     from openenv.rollout.trajectory import Beginning as Beginning
+    from openenv.rollout.trajectory import NotATrajectory as NotATrajectory
     from openenv.rollout.trajectory import Trajectory as Trajectory
     from openenv.rollout.trajectory import Transition as Transition
 
@@ -29,11 +39,19 @@ _HOMES = {
     "Act": "openenv.rollout.policies",
     "Batch": "openenv.rollout.batch",
     "Beginning": "openenv.rollout.trajectory",
+    "BrokenFile": "openenv.rollout.store",
     "Collected": "openenv.rollout.collected",
+    "Difference": "openenv.rollout.replay",
     "EnvPool": "openenv.rollout.pool",
     "EnvironmentSpec": "openenv.rollout.environment_spec",
+    "ModelPolicy": "openenv.rollout.model_policy",
+    "NotATrajectory": "openenv.rollout.trajectory",
     "Policy": "openenv.rollout.policies",
+    "PolicyFailed": "openenv.rollout.policy_calls",
+    "PolicyHangs": "openenv.rollout.policy_calls",
+    "PolicyTimeout": "openenv.rollout.policy_calls",
     "PoolMetrics": "openenv.rollout.metrics",
+    "Progress": "openenv.rollout.run",
     "RandomPolicy": "openenv.rollout.policies",
     "ScriptedPolicy": "openenv.rollout.policies",
     "Tracker": "openenv.rollout.run",
@@ -43,6 +61,8 @@ _HOMES = {
     "collect": "openenv.rollout.collecting",
     "collect_async": "openenv.rollout.collecting",
     "load_trajectories": "openenv.rollout.store",
+    "policy_named": "openenv.rollout.policy_names",
+    "replay": "openenv.rollout.replay",
 }
 
 __all__ = [name for name in _HOMES if not name.startswith("_")]

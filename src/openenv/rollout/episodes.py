@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from openenv._version import __version__
 from openenv.client.results import StepResult
-from openenv.protocol.errors import Json, SessionError
+from openenv.protocol.errors import InvalidRequest, Json, ResetRequired, SessionError
 from openenv.rollout.environment_spec import EnvironmentSpec
 from openenv.rollout.lanes import Lane, Turn
 from openenv.rollout.plain import copied
@@ -138,16 +138,31 @@ class Playing:
         )
         act = await self._player.begin(self._episode.seed)
         self._messages = getattr(act, "messages", None)
-        while not result.done and len(self._steps) < self._episode.max_steps:
+        for _ in range(self._episode.max_steps):
+            if result.done:
+                break
             action = await self._player.choose(act, result)
             if action is None:
                 return "limit"
-            result, latency_ms = await self._ask("step", action)
-            self._steps.append(_transition(action, result, latency_ms))
-            self._stepped()
+            result = await self._step(act, action, result)
+        getattr(act, "ended", _nobody)(result)
         if not result.done:
             return "limit"
         return "truncated" if result.truncated else "terminated"
+
+    async def _step(self, act: Act, action: Json, last: StepResult[Json]) -> StepResult[Json]:
+        """The result of a step; the last one again, if an action was refused that may be."""
+        try:
+            result, latency_ms = await self._ask("step", action)
+        except InvalidRequest as refusal:
+            refused = getattr(act, "refused", None)
+            if refused is None or isinstance(refusal, ResetRequired):
+                raise
+            refused(refusal)
+            return last
+        self._steps.append(_transition(action, result, latency_ms))
+        self._stepped()
+        return result
 
     def _keywords(self) -> Json:
         episode = self._episode
@@ -176,7 +191,7 @@ class Playing:
             steps=self._steps,
             end=end,
             error=None if self.failure is None else told(self.failure),
-            messages=self._messages,
+            messages=None if self._messages is None else list(self._messages),
         )
 
 
@@ -197,3 +212,7 @@ def _transition(action: Json, result: StepResult[Json], latency_ms: float) -> Tr
         metadata=copied(result.metadata or {}),
         latency_ms=latency_ms,
     )
+
+
+def _nobody(result: StepResult[Json]) -> None:
+    """Most policies do not look at what they cannot act upon."""

@@ -15,7 +15,15 @@ from openenv.rollout.environment_spec import EnvironmentSpec
 Choice: TypeAlias = Json | None
 """An action as a plain dict, or `None` to stop."""
 Act: TypeAlias = Callable[[StepResult[Json]], Choice | Awaitable[Choice]]
-"""What plays one episode: the next action, by the result so far (first that of the reset)."""
+"""What plays one episode: the next action, by the result so far (first that of the reset).
+
+One that has a method `refused` is told of an action that the server refuses, and is asked again;
+where there is none, that is an error. One that has `ended` is told of the last result, and one
+that has `messages` has them kept in its trajectory.
+"""
+
+
+_LISTS = ("legal_actions", "legal_moves")
 
 
 class Policy(ABC):
@@ -42,7 +50,7 @@ class Policy(ABC):
 class RandomPolicy(Policy):
     """Actions at random, made up from the environment's schema or from its tools'.
 
-    Where an observation lists `legal_actions`, it is one of those.
+    Where an observation lists `legal_actions` or `legal_moves`, it is one of those.
     """
 
     name = "random"
@@ -58,9 +66,7 @@ class RandomPolicy(Policy):
         chance = random.Random(seed)
 
         def act(result: StepResult[Json]) -> Json:
-            legal = result.observation.get("legal_actions")
-            fitting = _legal(actions, legal) if isinstance(legal, list) and legal else actions
-            return chance.choice(fitting)
+            return chance.choice(_legal(actions, result.observation))
 
         return act
 
@@ -99,12 +105,24 @@ def as_policy(policy: Policy | Callable[[Json], Any]) -> Policy:
     return policy if isinstance(policy, Policy) else ScriptedPolicy(policy)
 
 
-def _legal(actions: list[Json], legal: list[Any]) -> list[Json]:
-    """Of the actions those that name a legal one, or the legal ones by their `action_id`."""
-    if any("action_id" in action for action in actions):
-        return [{**actions[0], "action_id": choice} for choice in legal]
+def _legal(actions: list[Json], observation: Json) -> list[Json]:
+    """Of the actions those that an observation lists as legal; all, if it lists none of them.
+
+    What is listed is an action's `action_id`, or the value of its one field, or of any field.
+    """
+    legal = next((listed for name in _LISTS if (listed := observation.get(name))), None)
+    if not isinstance(legal, list):
+        return actions
+    fields = {name for action in actions for name in action}
+    name = "action_id" if "action_id" in fields else min(fields, default="")
     fitting = [action for action in actions if any(value in legal for value in action.values())]
+    if name == "action_id" or (len(fields) == 1 and _alike(actions[0][name], legal)):
+        return [{**actions[0], name: choice} for choice in legal]
     return fitting or actions
+
+
+def _alike(value: Any, legal: list[Any]) -> bool:
+    return all(type(choice) is type(value) for choice in legal)
 
 
 def _awaits(function: Callable[..., Any]) -> bool:

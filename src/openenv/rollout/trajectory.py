@@ -131,7 +131,11 @@ class Trajectory:
             "format": FORMAT,
             **own,
             "reset": None if self.reset is None else to_plain(vars(self.reset)),
-            "steps": [to_plain(vars(step)) for step in self.steps],
+            "steps": [
+                {"step": number, **to_plain(vars(step))}
+                for number, step in enumerate(self.steps, 1)
+            ],
+            "length": len(self.steps),
         }
 
     @classmethod
@@ -145,7 +149,7 @@ class Trajectory:
         try:
             parts = {name: from_plain(value) for name, value in said.items() if name not in _PARTS}
             parts["reset"] = from_plain(said["reset"])
-            parts["steps"] = [from_plain(step) for step in said["steps"]]
+            parts["steps"] = [from_plain(step) for step in _in_order(said)]
             return cls(**vars(_reader().validate_python(parts)))
         except ValidationError as error:
             fault = error.errors(include_url=False)[0]
@@ -161,7 +165,7 @@ def _reader() -> TypeAdapter[Trajectory]:
     return TypeAdapter(Trajectory)
 
 
-_PARTS = ("format", "reset", "steps")
+_PARTS = ("format", "reset", "steps", "length")
 
 
 def seen(result: StepResult[Json]) -> Json:
@@ -177,3 +181,22 @@ def _refuse_others(said: Any) -> None:
             f"its format is {said.get('format')!r}, not {FORMAT!r}; read it with the version of "
             "OpenEnv that wrote it"
         )
+
+
+def _in_order(said: Mapping[str, Any]) -> list[Json]:
+    """The steps, without their numbers.
+
+    Raises:
+        NotATrajectory: one is missing, or there is one too many.
+    """
+    steps = []
+    for number, step in enumerate(said["steps"], 1):
+        if not isinstance(step, Mapping) or step.get("step", number) != number:
+            raise NotATrajectory(f"step {number} is missing, or is there twice")
+        steps.append({name: value for name, value in step.items() if name != "step"})
+    if said.get("length", len(steps)) != len(steps):
+        raise NotATrajectory(
+            f"it has {len(steps)} steps, and says that they are {said['length']}: step "
+            f"{min(len(steps), said['length']) + 1} is missing, or one too many"
+        )
+    return steps

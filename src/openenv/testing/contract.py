@@ -16,7 +16,7 @@ from openenv.env.models import pack, unpack, validate
 from openenv.env.spec import EnvironmentSource, EnvSpec
 from openenv.in_process import local
 from openenv.protocol.errors import OpenEnvError
-from openenv.rollout.made_up.calls import made_up
+from openenv.rollout.made_up.calls import Player, made_up
 from openenv.rollout.made_up.fitting import Json, same
 from openenv.rollout.made_up.samples import NoSample
 from openenv.runtime.worker import BlockingCalls
@@ -24,7 +24,7 @@ from openenv.server.info import schemas
 from openenv.testing import promises
 from openenv.testing.finding import Finding, Status, broken
 from openenv.testing.stage import Stage
-from openenv.testing.trajectory import SEED, Plan, Player, Turn
+from openenv.testing.trajectory import SEED, Plan, Turn
 
 GENERATED = 16
 """Actions that are made up where none are given."""

@@ -19,11 +19,11 @@ from openenv.protocol.errors import (
     SessionCapacityError,
     SessionError,
 )
-from openenv.rollout.made_up.calls import is_call
+from openenv.rollout.made_up.calls import Player, is_call
 from openenv.rollout.made_up.fitting import Json, misfits
 from openenv.testing.finding import Finding, broken, skipped
 from openenv.testing.stage import Stage
-from openenv.testing.trajectory import OTHER_SEED, Plan, Player, Trajectory, Turn, play
+from openenv.testing.trajectory import OTHER_SEED, Plan, Trajectory, Turn, play
 
 SHOWN = 5
 """Faults of one kind that are told."""

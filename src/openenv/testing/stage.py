@@ -14,8 +14,9 @@ from openenv.protocol.errors import (
     ResetRequired,
     SessionCapacityError,
 )
+from openenv.rollout.made_up.calls import Player
 from openenv.rollout.made_up.fitting import Json
-from openenv.testing.trajectory import Plan, Player, Trajectory, difference, play
+from openenv.testing.trajectory import Plan, Trajectory, difference, play
 
 PATIENCE_S = 5.0
 BUDGET_S = 10.0

@@ -8,8 +8,9 @@ from typing import Any
 
 from openenv.client.results import StepResult
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, ResetRequired, SessionError
+from openenv.rollout.differences import parting
 from openenv.rollout.made_up.calls import Player
-from openenv.rollout.made_up.fitting import Json, same, shown
+from openenv.rollout.made_up.fitting import Json, shown
 
 SEED = 7
 EPISODE_ID = "openenv-check"
@@ -133,8 +134,9 @@ def difference(first: Trajectory, second: Trajectory, reward_tolerance: float = 
         seen, again = one.outcome, other.outcome
         if _are_close(seen.get("reward"), again.get("reward"), reward_tolerance):
             again = {**again, "reward": seen["reward"]}
-        if (place := _parting(seen, again)) is not None:
-            return f"{one.name}: {place}"
+        if (place := parting(seen, again)) is not None:
+            was, then = shown(place.one), shown(place.other)
+            return f"{one.name}: {place.path} was {was}, then {then}"
     if len(first) != len(second):
         return f"one had {len(first)} calls, the other {len(second)}"
     return None
@@ -143,19 +145,3 @@ def difference(first: Trajectory, second: Trajectory, reward_tolerance: float = 
 def _are_close(one: Any, other: Any, tolerance: float) -> bool:
     numbers = isinstance(one, int | float) and isinstance(other, int | float)
     return numbers and abs(one - other) <= tolerance
-
-
-def _parting(one: Any, other: Any, place: str = "") -> str | None:
-    """The first place where two values differ."""
-    if same(one, other):
-        return None
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in [*one, *(other.keys() - one.keys())]:
-            inner = f"{place}.{key}".lstrip(".")
-            if (found := _parting(one.get(key), other.get(key), inner)) is not None:
-                return found
-    if isinstance(one, list) and isinstance(other, list):
-        for index, (left, right) in enumerate(zip(one, other, strict=False)):
-            if (found := _parting(left, right, f"{place}.{index}")) is not None:
-                return found
-    return f"{place} was {shown(one)}, then {shown(other)}"

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from openenv.protocol.errors import ConfigurationError
-from openenv.rollout.made_up.calls import made_up
-from openenv.testing.trajectory import EPISODE_ID, SEED, Plan, Player
+from openenv.rollout.made_up.calls import Player, made_up
+from openenv.testing.trajectory import EPISODE_ID, SEED, Plan
 from openenv.validation.declared import Declared
 
 PLAN = "validation/runtime.json"

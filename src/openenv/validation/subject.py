@@ -10,8 +10,9 @@ from typing import Any
 
 from openenv.client.generic import GenericEnvClient
 from openenv.providers import Running
+from openenv.rollout.made_up.calls import Player
 from openenv.testing.stage import Stage
-from openenv.testing.trajectory import Plan, Player
+from openenv.testing.trajectory import Plan
 from openenv.validation.declared import Declared
 from openenv.validation.plan import plan_for
 from openenv.validation.policy import Policy

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import to_json
-
 from openenv.env.tool_models import RESERVED_TOOL_NAMES
 from openenv.harness.rollouts.results import (
     HarnessRolloutResult,
@@ -28,6 +26,7 @@ from openenv.protocol.errors import (
     ReplyTimeout,
     SessionError,
 )
+from openenv.rollout.acting import as_text, to_text
 
 if TYPE_CHECKING:
     from openenv.harness.rollouts.sessions import ResourceSession
@@ -92,17 +91,6 @@ def text_of(result: ToolResult) -> str:
     if result.error is not None:
         return to_text({"error": result.error})
     return as_text(result.data)
-
-
-def as_text(value: Any) -> str:
-    """A text as it is, any other value as JSON."""
-    return value if isinstance(value, str) else to_text(value)
-
-
-def to_text(value: Any) -> str:
-    """The JSON of a value; what JSON cannot say is written as `str` does."""
-    written = to_json(value, inf_nan_mode="strings", bytes_mode="base64", fallback=str)
-    return written.decode()
 
 
 def record(rollout: HarnessRolloutResult, name: str, arguments: Json, result: ToolResult) -> None:

@@ -14,6 +14,7 @@ from typing_extensions import Self
 
 from openenv.harness.rollouts.results import Message, ModelStep, ModelStepResult
 from openenv.protocol.errors import Json
+from openenv.rollout.acting import described
 from openenv.rollout.background import Background
 
 if TYPE_CHECKING:
@@ -99,11 +100,7 @@ class _LanguageModel:
         if self._system_prompt is not None and not _has_system(messages):
             messages = [{"role": "system", "content": self._system_prompt}, *messages]
         options = {name: value for name, value in sampling.items() if value is not None}
-        described = [
-            {"name": t.name, "description": t.description, "inputSchema": t.input_schema}
-            for t in tools
-        ]
-        response = await self._client.complete_with_tools(messages, described, **options)
+        response = await self._client.complete_with_tools(messages, described(tools), **options)
         return ModelStepResult(response)
 
 

@@ -12,14 +12,13 @@ from openenv.client.env_client import EnvClient
 from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
 from openenv.env.tool_models import Tool
-from openenv.harness.rollouts.calls import as_text
 from openenv.harness.rollouts.client_session import ClientSession, MessagesBuilder, RewardOf
 from openenv.harness.rollouts.results import Message, ToolResult
 from openenv.harness.rollouts.sessions import ResourceSessionFactory
 from openenv.harness.rollouts.step_session import StepEnvSessionAdapter
 from openenv.harness.rollouts.tool_session import ToolSessionAdapter
 from openenv.protocol.errors import ConfigurationError, InvalidRequest, Json, ProtocolError
-from openenv.rollout.acting import action_tool, seen
+from openenv.rollout.acting import action_tool, as_text, seen
 
 Moves: TypeAlias = Literal["auto", "tools", "actions"]
 """How a model moves: by the environment's tools, by its actions, or by tools where it has some."""

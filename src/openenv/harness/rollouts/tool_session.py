@@ -9,7 +9,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from openenv.client.results import StepResult
 from openenv.env.tool_content import plain_result
 from openenv.env.tool_models import RESERVED_TOOL_NAMES, CallToolAction, ListToolsAction, Tool
-from openenv.harness.rollouts.calls import as_text
 from openenv.harness.rollouts.client_session import (
     ClientSession,
     MessagesBuilder,
@@ -18,6 +17,7 @@ from openenv.harness.rollouts.client_session import (
 )
 from openenv.harness.rollouts.results import Message, ToolResult
 from openenv.protocol.errors import Json, ProtocolError
+from openenv.rollout.acting import as_text
 
 _TOOL = TypeAdapter(Tool)
 
