@@ -9,9 +9,10 @@ import signal
 import sys
 import threading
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
@@ -19,17 +20,18 @@ READY = re.compile(r"serving .* on (http://\S+)")
 
 
 class Server(NamedTuple):
-    """A server that is ready."""
+    """A server that is ready. `ended` waits for its end, however it comes."""
 
     url: str
     pid: int
+    ended: Callable[[], Awaitable[int]]
 
 
 @asynccontextmanager
-async def serving(sessions: int) -> AsyncIterator[Server]:
-    """Starts a server on a free port of this machine, and stops it in the end."""
+async def serving(sessions: int, port: int = 0) -> AsyncIterator[Server]:
+    """Starts a server on this machine, on a free port unless told which; stops it in the end."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, __file__, str(sessions)),
+        *(sys.executable, __file__, str(sessions), str(port)),
         stdin=PIPE,
         stderr=PIPE,
         start_new_session=True,  # a Ctrl-C in the terminal is for us alone; we stop the server
@@ -37,10 +39,40 @@ async def serving(sessions: int) -> AsyncIterator[Server]:
     try:
         url = await asyncio.wait_for(_url(process), START_TIMEOUT_S)
         log = asyncio.create_task(_pass_on(process))
-        yield Server(url, process.pid)
+        yield Server(url, process.pid, process.wait)
         log.cancel()
     finally:
         await _stop(process)
+
+
+@asynccontextmanager
+async def serving_always(
+    sessions: int, started: Callable[[Server], object]
+) -> AsyncIterator[Server]:
+    """As `serving`; a server that dies is followed by another one at the same address.
+
+    Args:
+        sessions: how many it holds.
+        started: called with each server, the first one included.
+    """
+    async with serving(sessions) as first:
+        started(first)
+        keeper = asyncio.create_task(_follow(first, sessions, started))
+        try:
+            yield first
+        finally:
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
+
+
+async def _follow(first: Server, sessions: int, started: Callable[[Server], object]) -> None:
+    """Starts a server anew as often as it ends."""
+    await first.ended()
+    while True:
+        async with serving(sessions, urlsplit(first.url).port or 0) as next_one:
+            started(next_one)
+            await next_one.ended()
 
 
 async def _url(process: Process) -> str:
@@ -77,7 +109,8 @@ def main() -> None:
     from openenv import serve
 
     threading.Thread(target=_stop_with_parent, daemon=True).start()
-    serve(BlackJackEnvironment, port=0, max_sessions=int(sys.argv[1]))
+    sessions, port = map(int, sys.argv[1:])
+    serve(BlackJackEnvironment, port=port, max_sessions=sessions)
 
 
 def _stop_with_parent() -> None:
