@@ -13,6 +13,7 @@ from openenv.cli.commands.deploy import deploy
 from openenv.cli.commands.doctor import doctor
 from openenv.cli.commands.eject import eject
 from openenv.cli.commands.evaluate import evaluate
+from openenv.cli.commands.export import export
 from openenv.cli.commands.fork import fork
 from openenv.cli.commands.info import info
 from openenv.cli.commands.init import init
@@ -45,6 +46,7 @@ app.command()(push)
 app.command()(fork)
 app.command()(collect)
 app.command("eval")(evaluate)
+app.command()(export)
 app.command("list")(list_environments)
 app.command()(info)
 app.command()(doctor)

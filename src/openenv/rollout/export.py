@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from openenv.protocol.errors import Json
 from openenv.protocol.extras import needs
 from openenv.rollout.acting import as_text, seen, to_text
 from openenv.rollout.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 SMALLEST_STD = 1e-4
 """Is added to a group's standard deviation, as GRPO does, so that nothing is divided by 0."""
@@ -147,15 +145,15 @@ def group_advantages(rewards: Sequence[float | None]) -> list[float | None]:
     return [None if reward is None else (reward - mean) / scale for reward in rewards]
 
 
-def to_dataset(rows: Iterable[Mapping[str, Any]]) -> Dataset:
-    """The rows as a data set of Hugging Face's.
+def to_dataset(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """The rows as a `datasets.Dataset`.
 
     Raises:
         MissingPackage: `datasets` is not installed.
     """
     with needs("datasets"):
-        from datasets import Dataset
-    return Dataset.from_list([dict(row) for row in rows])
+        datasets = import_module("datasets")
+    return datasets.Dataset.from_list([dict(row) for row in rows])
 
 
 def _groups(trajectories: Iterable[Trajectory]) -> Iterator[list[Trajectory]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class _Curves:
 class TensorBoardTracker(_Curves):
     """Writes event files for TensorBoard: an episode is a step of the curves.
 
-    Needs `tensorboard` and either `torch` or `tensorboardX`.
+    Needs `torch` and `tensorboard`, or `tensorboardX` alone.
 
     Args:
         log_dir: where they go; its folder is made.
@@ -77,8 +78,8 @@ class WandbTracker(_Curves):
     def __init__(self, project: str, **settings: Any) -> None:
         super().__init__()
         with needs("wandb"):
-            import wandb
-        self._run: Any = wandb.init(project=project, **settings)
+            wandb: Any = import_module("wandb")
+        self._run = wandb.init(project=project, **settings)
 
     def episode(self, trajectory: Trajectory) -> None:
         """Logs an episode."""
@@ -90,10 +91,10 @@ class WandbTracker(_Curves):
 
 
 def _summary_writer(log_dir: str) -> Any:
-    """Torch's writer, or the one of those who have no torch."""
+    """Torch's writer, or the one for those who have no torch."""
     try:
-        from torch.utils.tensorboard import SummaryWriter
+        module = import_module("torch.utils.tensorboard")
     except ImportError:
         with needs("tensorboardX"):
-            from tensorboardX import SummaryWriter
-    return SummaryWriter(log_dir)
+            module = import_module("tensorboardX")
+    return module.SummaryWriter(log_dir)

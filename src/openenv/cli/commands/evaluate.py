@@ -97,7 +97,7 @@ def evaluate(
     from openenv.cli.served_env import served
     from openenv.evals.playing import evaluate as play
 
-    asked = {
+    asked: dict[str, Any] = {
         "episodes": num_episodes,
         "seeds": _seeds(seeds),
         "sessions": sessions,
