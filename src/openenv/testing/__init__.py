@@ -4,6 +4,7 @@
 `FaultProxy` stands between a client and its server and does to their frames what networks do.
 `Counting` is an environment in which a step that was lost, repeated or misplaced shows.
 `ModelServer` is a language model that says what a test wants, on the wire of OpenAI and Anthropic.
+`images_as_processes` starts processes where somebody's example starts containers.
 `serving` puts an application on a port for as long as a block runs.
 """
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from openenv.testing.faults import Direction as Direction
     from openenv.testing.faults import Faults as Faults
     from openenv.testing.faults import FrameFault as FrameFault
+    from openenv.testing.images import images_as_processes as images_as_processes
     from openenv.testing.loopback import serving as serving
     from openenv.testing.model_script import Call as Call
     from openenv.testing.model_script import Failure as Failure
@@ -53,6 +55,7 @@ _HOMES = {
     "Reply": "openenv.testing.model_script",
     "Tally": "openenv.testing.counting",
     "check_environment": "openenv.testing.contract",
+    "images_as_processes": "openenv.testing.images",
     "serving": "openenv.testing.loopback",
 }
 
