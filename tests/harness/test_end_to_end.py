@@ -11,10 +11,10 @@ import pytest
 from websockets.sync.client import ClientConnection
 
 from openenv.harness.agents.stdio import StdioHarnessAdapter
-from openenv.harness.collecting.collection import Collection
 from openenv.harness.collecting.records import RolloutSerializer
 from openenv.testing.model_server import Call, ModelServer, Reply
 from tests.harness.worlds import Shop, config, watched
+from tests.rollout.players import collection
 from tests.serving import Served
 
 pytest.importorskip("mcp")
@@ -47,9 +47,9 @@ def shop(model: ModelServer, **app: Any) -> Iterator[Served]:
 def test_an_agent_plays_an_episode_and_its_trajectory_is_written(tmp_path: Path) -> None:
     with ModelServer(SHOPPING) as model, shop(model) as server:
         messages = iter(["buy tea", "buy bread"])
-        collected = Collection(
-            base_url=f"http://127.0.0.1:{server.port}",
-            make_policy=lambda seed: lambda seen: {"message": next(messages)},
+        collected = collection(
+            f"http://127.0.0.1:{server.port}",
+            lambda seed: lambda seen: {"message": next(messages)},
             num_episodes=1,
         ).run(RolloutSerializer(tmp_path))
     assert collected.num_collected == 1

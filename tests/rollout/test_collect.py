@@ -1,7 +1,7 @@
 """`openenv collect`: episodes on disk, and what a run that was cut off leaves to the next."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -11,12 +11,15 @@ from typer.testing import CliRunner
 
 from openenv import Action, Environment, Observation
 from openenv.cli.__main__ import app
-from openenv.harness.collecting.collection import Collection, Policy
+from openenv.client.results import StepResult
+from openenv.harness.collecting.collection import Collection
 from openenv.harness.collecting.records import EpisodeRecord, RolloutSerializer
 from openenv.project.collection import write
 from openenv.project.errors import ProjectError
+from openenv.rollout import EnvironmentSpec, RandomPolicy, ScriptedPolicy, load_trajectories
+from openenv.rollout.crew import Terms
 from openenv.testing import Call, Failure, ModelServer, Reply
-from openenv.testing.scripted import ScriptedPolicy
+from tests.rollout.players import collection
 from tests.serving import Served, serving
 
 OPENAI = ["--provider", "openai", "--model", "m"]
@@ -83,7 +86,9 @@ def refused(*arguments: str) -> tuple[int, str]:
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    """The records, which were written as their episodes ended, by their names."""
+    lines = (folder / "results.jsonl").read_text().splitlines()
+    return sorted(map(json.loads, lines), key=lambda record: str(record["episode_id"]))
 
 
 def config(**options: Any) -> tuple[str, str]:
@@ -145,8 +150,8 @@ def test_an_episode_that_fails_is_counted_and_tried_again(server: Served, tmp_pa
     assert (again["num_collected"], again["num_skipped"]) == (1, 2)
     assert [record["episode_id"] for record in records(tmp_path)] == [
         "ep-000000",
-        "ep-000002",
         "ep-000001",
+        "ep-000002",
     ]
 
 
@@ -158,14 +163,29 @@ def test_an_episode_without_a_number_for_a_reward_is_not_written(
     assert not (tmp_path / "results.jsonl").exists()
 
 
-def test_a_record_that_was_cut_off_is_played_again(server: Served, tmp_path: Path) -> None:
+def test_a_record_that_was_cut_off_is_written_again_from_its_trajectory(
+    server: Served, tmp_path: Path
+) -> None:
     collect(server, tmp_path, "-n", "2", *config(only="right"))
     results = tmp_path / "results.jsonl"
     whole = results.read_bytes()
     results.write_bytes(whole[:-20])
     answer = collect(server, tmp_path, "-n", "2", *config(only="right"))
-    assert (answer["num_collected"], answer["num_skipped"]) == (1, 1)
+    assert (answer["num_collected"], answer["num_skipped"]) == (0, 2)
     assert results.read_bytes() == whole
+
+
+def test_a_record_and_a_trajectory_that_were_cut_off_are_played_again(
+    server: Served, tmp_path: Path
+) -> None:
+    collect(server, tmp_path, "-n", "2", *config(only="right"))
+    for name in ("results.jsonl", "trajectories.jsonl"):
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-20])
+    answer = collect(server, tmp_path, "-n", "2", *config(only="right"))
+    assert (answer["num_collected"], answer["num_skipped"]) == (1, 1)
+    assert [record["episode_id"] for record in records(tmp_path)] == ["ep-000000", "ep-000001"]
+    names = {each.episode_id for each in load_trajectories(tmp_path)}
+    assert names == {"ep-000000", "ep-000001"}
 
 
 def test_a_last_record_without_a_line_s_end_is_kept(tmp_path: Path) -> None:
@@ -297,7 +317,11 @@ def test_a_model_that_fails_is_counted(server: Served, tmp_path: Path) -> None:
 
 
 def test_a_server_that_goes_away_is_told(tmp_path: Path) -> None:
-    nobody = Collection(base_url="http://127.0.0.1:9", make_policy=lambda seed: lambda seen: seen)
+    nobody = Collection(
+        spec=EnvironmentSpec(name="walk", base_url="http://127.0.0.1:9"),
+        policy=ScriptedPolicy(lambda seen: seen),
+        terms=Terms(reconnect_s=0.0),
+    )
     with pytest.raises(ProjectError, match="run the same command again"):
         write(nobody, tmp_path, resume=True)
 
@@ -317,13 +341,13 @@ def test_a_second_run_is_kept_out(server: Served, tmp_path: Path) -> None:
     url = f"http://127.0.0.1:{server.port}"
     second: list[str] = []
 
-    def policy_that_starts_another(seed: int) -> Policy:
+    def policy_that_starts_another(seed: int) -> Callable[[dict[str, Any]], Any]:
         with pytest.raises(ProjectError, match="another run writes") as refused:
-            write(replace(first, make_policy=lambda seed: lambda seen: seen), tmp_path, resume=True)
+            write(replace(first, policy=ScriptedPolicy(lambda seen: seen)), tmp_path, resume=True)
         second.append(str(refused.value))
         return lambda seen: {"direction": "right"}
 
-    first = Collection(base_url=url, make_policy=policy_that_starts_another, num_episodes=1)
+    first = collection(url, policy_that_starts_another, num_episodes=1)
     assert write(first, tmp_path, resume=True)["num_collected"] == 1
     assert len(second) == 1
 
@@ -359,7 +383,7 @@ def test_legal_actions_by_their_id() -> None:
         "properties": {"action_id": {"type": "integer"}, "game": {"const": "go"}},
         "required": ["action_id", "game"],
     }
-    policy = ScriptedPolicy(schema, seed=1)
-    chosen = [policy({"legal_actions": [70, 71]}) for _ in range(20)]
+    act = RandomPolicy().episode(1, EnvironmentSpec(name="go", action_schema=schema))
+    chosen: list[Any] = [act(StepResult({"legal_actions": [70, 71]})) for _ in range(20)]
     assert {action["action_id"] for action in chosen} == {70, 71}
     assert {action["game"] for action in chosen} == {"go"}

@@ -11,8 +11,8 @@ import pytest
 
 from openenv import EnvClient, EnvPool
 from openenv.gym import GymEnv, VectorEnv
-from openenv.harness.collecting.collection import Collection
 from openenv.harness.collecting.records import RolloutSerializer
+from tests.rollout.players import collection
 from tests.rubrics.worlds import Delayed, Peer, Tried, Try
 from tests.serving import Served, serving
 
@@ -88,13 +88,13 @@ def test_a_vector_of_them(peer: Served) -> None:
 
 def _collected(server: Served, folder: Path, ways: dict[int, str]) -> tuple[Any, list[Any]]:
     """Plays three episodes of one step, in ways by their seeds."""
-    collection = Collection(
-        base_url=_url(server),
-        make_policy=lambda seed: lambda seen: {"way": ways.get(seed, "fine"), "end": True},
+    played = collection(
+        _url(server),
+        lambda seed: lambda seen: {"way": ways.get(seed, "fine"), "end": True},
         num_episodes=3,
     )
     serializer = RolloutSerializer(folder)
-    result = collection.run(serializer)
+    result = played.run(serializer)
     lines = serializer.results_path.read_text() if serializer.results_path.exists() else ""
     return result, [json.loads(line) for line in lines.splitlines()]
 
@@ -122,11 +122,9 @@ def test_collected_episodes_without_a_single_reward(peer: Served, tmp_path: Path
 
 def test_collected_episodes_have_the_credit_of_each_step(tmp_path: Path) -> None:
     with serving(Delayed) as server:
-        collection = Collection(
-            base_url=_url(server), make_policy=lambda seed: _ends_after(4), num_episodes=2
-        )
+        played = collection(_url(server), lambda seed: _ends_after(4), num_episodes=2)
         serializer = RolloutSerializer(tmp_path)
-        collection.run(serializer)
+        played.run(serializer)
     for line in serializer.results_path.read_text().splitlines():
         record = json.loads(line)
         assert record["reward"] == 1.0

@@ -19,6 +19,7 @@ from openenv.cli.commands.info import info
 from openenv.cli.commands.init import init
 from openenv.cli.commands.list import list_environments
 from openenv.cli.commands.push import push
+from openenv.cli.commands.replay import replay
 from openenv.cli.commands.requirements import requirements
 from openenv.cli.commands.serve import serve
 from openenv.cli.commands.skills import skills
@@ -47,6 +48,7 @@ app.command()(fork)
 app.command()(collect)
 app.command("eval")(evaluate)
 app.command()(export)
+app.command()(replay)
 app.command("list")(list_environments)
 app.command()(info)
 app.command()(doctor)

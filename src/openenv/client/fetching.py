@@ -48,6 +48,7 @@ def fetched(endpoint: Endpoint, path: str) -> Json:
             said: Json = json.loads(answer.read(endpoint.max_message_bytes))
             return said
     except urllib.error.HTTPError as error:
+        error.close()  # it has the answer's connection
         raise endpoint.failed(f"HTTP {error.code} for {path}", error.code) from error
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise endpoint.failed(getattr(error, "reason", error)) from error

@@ -10,15 +10,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openenv import __version__
-from openenv.harness.collecting.collection import Plan
-from openenv.rollout.folder_lock import FolderBusy
+from openenv.harness.collecting.collection import Collection
 from openenv.harness.collecting.records import CollectResult, RolloutSerializer
 from openenv.project.errors import ProjectError
 from openenv.protocol.errors import ConnectFailed
+from openenv.rollout.folder_lock import FolderBusy
 
 
 def write(
-    collection: Plan,
+    collection: Collection,
     output_dir: Path,
     *,
     resume: bool,
@@ -60,7 +60,7 @@ def write(
     return {"results": str(serializer.results_path), **result.to_dict()}
 
 
-def _refuse_others(serializer: RolloutSerializer, collection: Plan) -> None:
+def _refuse_others(serializer: RolloutSerializer, collection: Collection) -> None:
     """Keeps episodes of different environments apart: a record says what was played."""
     try:
         with serializer.results_path.open("rb") as results:
@@ -74,14 +74,17 @@ def _refuse_others(serializer: RolloutSerializer, collection: Plan) -> None:
         )
 
 
-def _metadata(collection: Plan, result: CollectResult) -> dict[str, Any]:
-    server = urlsplit(collection.base_url)
+def _metadata(collection: Collection, result: CollectResult) -> dict[str, Any]:
+    server = urlsplit(collection.spec.base_url)
     run = result.to_dict()
     del run["episode_ids"]  # they are in the records
     return {
         "env": collection.task,
         "base_url": server._replace(netloc=server.netloc.rpartition("@")[2]).geturl(),
         "provider": collection.player,
+        "policy": collection.policy.name,
+        "environment": collection.spec.identity,
+        "seed": collection.seed,
         "num_episodes": collection.num_episodes,
         "max_turns": collection.max_turns,
         "episode_id_prefix": collection.prefix,

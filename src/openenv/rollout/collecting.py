@@ -11,7 +11,7 @@ from typing import Any
 
 from openenv.protocol.errors import ConfigurationError, Json
 from openenv.rollout.arguments import whole
-from openenv.rollout.background import Background
+from openenv.rollout.background import run_apart
 from openenv.rollout.collected import Collected
 from openenv.rollout.crew import Terms
 from openenv.rollout.environment_spec import environment_spec
@@ -27,11 +27,7 @@ def collect(base_url: str, policy: Policy | Callable[[Json], Any], **arguments: 
     Arguments, result and errors as `collect_async`. It may be called inside an event loop, which
     it then blocks. Ctrl-C ends it, and its sessions; what was written stays.
     """
-    background = Background(_nothing, "openenv-collect")
-    try:
-        return background.run(collect_async(base_url, policy, **arguments))
-    finally:
-        background.close()
+    return run_apart(collect_async(base_url, policy, **arguments), "openenv-collect")
 
 
 async def collect_async(  # noqa: PLR0913  # each is a user's to set
@@ -123,7 +119,3 @@ def _seeds(episodes: int, seeds: Sequence[int] | None) -> Sequence[int]:
     if min(given, default=0) < 0:
         raise ConfigurationError(f"seeds must be numbers from 0, got {min(given)}")
     return given
-
-
-async def _nothing() -> None:
-    """No farewell."""

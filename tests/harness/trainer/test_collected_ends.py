@@ -16,9 +16,9 @@ from openenv.harness import (
     RolloutSerializer,
     ServedSessions,
 )
-from openenv.harness.collecting.collection import Collection
 from openenv.rubrics import ExponentialDiscountingTrajectoryRubric, Rubric
 from tests.harness.trainer.worlds import Script
+from tests.rollout.players import collection
 from tests.serving import Served, serving
 
 LAST = 4
@@ -82,12 +82,10 @@ def collected(
     serializer, url = RolloutSerializer(folder), f"http://127.0.0.1:{server.port}"
     if player == "scripted":
         left = iter(actions)
-        result = Collection(
-            base_url=url,
-            make_policy=lambda seed: lambda seen: next(left),
-            num_episodes=1,
-            max_turns=turns,
-        ).run(serializer)
+        played = collection(
+            url, lambda seed: lambda seen: next(left), num_episodes=1, max_turns=turns
+        )
+        result = played.run(serializer)
     else:
         result = CollectRunner(
             session_factory=ServedSessions(url),
@@ -95,7 +93,7 @@ def collected(
             serializer=serializer,
             limits=HarnessRunLimits(max_turns=turns),
         ).run(model_step=Script(*[[("act", each)] for each in actions]), num_episodes=1)
-    [path] = folder.glob("*.jsonl")
+    [path] = (path for path in folder.glob("*.jsonl") if path.name != "trajectories.jsonl")
     [line] = path.read_text().splitlines()
     return result, json.loads(line)
 

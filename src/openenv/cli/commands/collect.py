@@ -1,8 +1,9 @@
-"""`openenv collect`: episodes of a served environment, on disk."""
+"""`openenv collect`: episodes of an environment, on disk."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,15 +11,24 @@ import typer
 
 from openenv.cli.hub_options import AsJson
 from openenv.cli.output import answer, next_steps, say, step
+from openenv.cli.served_env import served
 
 if TYPE_CHECKING:
-    from openenv.harness.collecting.collection import Plan
     from openenv.llm import LLMClient
+    from openenv.rollout.environment_spec import EnvironmentSpec
+    from openenv.rollout.policies import Policy
 
 Env = Annotated[
-    str, typer.Argument(metavar="ENV", help="What is played, as FAMILY:VARIANT; it is recorded.")
+    str,
+    typer.Argument(
+        metavar="ENV",
+        help="What is played: a folder, a file or an installed name, which is served for the run; "
+        "with --base-url any name, such as FAMILY:VARIANT. It is recorded.",
+    ),
 ]
-BaseUrl = Annotated[str, typer.Option("--base-url", help="The server that plays it.")]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", help="A server that runs, and plays it.")
+]
 OutputDir = Annotated[Path, typer.Option("--output-dir", "-o", help="Where the files go.")]
 NumEpisodes = Annotated[int, typer.Option("--num-episodes", "-n", min=1, help="How many.")]
 MaxTurns = Annotated[int, typer.Option(min=1, help="The most steps of one episode.")]
@@ -33,6 +43,23 @@ Resume = Annotated[
 Provider = Annotated[
     Literal["scripted", "openai", "anthropic"],
     typer.Option(help="Who plays: actions made up from the schema, or a model by its vendor."),
+]
+PolicyName = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        help="Who plays, instead of --provider: random, scripted:MODULE:NAME, openai:MODEL, "
+        "anthropic:MODEL or openai:MODEL@URL.",
+    ),
+]
+Sessions = Annotated[
+    int, typer.Option(min=1, help="How many episodes are played at once, if there is room.")
+]
+Seed = Annotated[
+    int, typer.Option(min=0, help="Of the first episode; each further one has the next.")
+]
+Format = Annotated[
+    Literal["jsonl", "parquet"], typer.Option("--format", help="Of the trajectories.")
 ]
 Model = Annotated[str | None, typer.Option(help="The model that plays.")]
 LlmEndpoint = Annotated[
@@ -61,12 +88,16 @@ DatasetConfig = Annotated[
 
 def collect(
     env: Env,
-    base_url: BaseUrl,
     output_dir: OutputDir,
+    base_url: BaseUrl = None,
     num_episodes: NumEpisodes = 10,
     max_turns: MaxTurns = 9,
+    sessions: Sessions = 8,
+    seed: Seed = 0,
+    file_format: Format = "jsonl",
     episode_id_prefix: Prefix = "ep",
     resume: Resume = True,
+    policy: PolicyName = None,
     provider: Provider = "scripted",
     model: Model = None,
     llm_endpoint: LlmEndpoint = None,
@@ -81,30 +112,75 @@ def collect(
     dataset_config: DatasetConfig = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play episodes on a server and write them to results.jsonl, as they end."""
+    """Play episodes and write them down as they end: trajectories, and results.jsonl."""
     _refuse_options_of_a_push(push_to_hub, private, commit_message)
     wanted: dict[str, Any] = {
-        "base_url": _address(base_url),
         "num_episodes": num_episodes,
         "max_turns": max_turns,
+        "seed": seed,
         "prefix": episode_id_prefix,
         "keep_losses": keep_losses,
         "options": _options(dataset_config),
         "task": env,
-        "player": provider,
+        "columns": file_format == "parquet",
     }
-    if provider == "scripted":
-        _refuse_options_of_a_model(
-            model, llm_endpoint, llm_port, temperature, max_tokens, system_prompt
-        )
-        plan = _scripted(wanted)
-    else:
-        client = _client(provider, model, llm_endpoint, llm_port, temperature, max_tokens)
-        plan = _played(wanted, client, system_prompt)
-    answered = _run(plan, output_dir, resume)
+    said = (model, llm_endpoint, llm_port, temperature, max_tokens, system_prompt)
+    player = _player(policy, provider, *said)
+    with served(env, None if base_url is None else _address(base_url), sessions) as url:
+        wanted["spec"] = _spec(url)
+        wanted["policy"], wanted["player"] = player(wanted["spec"])
+        answered = _run(wanted, sessions, output_dir, resume, as_json=as_json)
     if push_to_hub is not None:
         answered["dataset"] = _push(output_dir, push_to_hub, private, commit_message)
     _tell(answered, as_json)
+
+
+def _player(
+    policy: str | None, provider: Any, model: str | None, *said: Any
+) -> Callable[[EnvironmentSpec], tuple[Policy, str]]:
+    """What makes the policy, and its name for the record; wrong options are refused at once."""
+    from openenv.project.errors import UsageProblem
+    from openenv.protocol.errors import ConfigurationError
+    from openenv.rollout import RandomPolicy, policy_named
+
+    *options, system_prompt = said
+    if policy is not None:
+        if provider != "scripted" or any(value is not None for value in (model, *said)):
+            raise UsageProblem("--policy says who plays; leave out --provider and its options")
+        try:
+            named = policy_named(policy)
+        except ConfigurationError as error:
+            raise UsageProblem(f"--policy: {error}") from error
+        return lambda spec: (_checked(named, spec), policy)
+    if provider == "scripted":
+        _refuse_options_of_a_model(model, *said)
+        return lambda spec: (_checked(RandomPolicy(), spec), provider)
+    client = _client(provider, model, *options)
+    return lambda spec: (_model(client, system_prompt, f"{provider}:{model}", spec), provider)
+
+
+def _checked(policy: Policy, spec: EnvironmentSpec) -> Policy:
+    """A policy, if it can play there: one that makes actions up is tried."""
+    from openenv.project.errors import ProjectError
+    from openenv.protocol.errors import ConfigurationError
+    from openenv.rollout import RandomPolicy
+
+    if isinstance(policy, RandomPolicy):
+        try:
+            policy.episode(0, spec)
+        except ConfigurationError as error:
+            raise ProjectError(str(error)) from error
+    return policy
+
+
+def _model(client: LLMClient, prompt: str | None, name: str, spec: EnvironmentSpec) -> Policy:
+    """A model as a policy, which is told what the environment says of itself."""
+    from openenv.rollout import ModelPolicy
+    from openenv.rollout.model_policy import SYSTEM_PROMPT
+
+    if prompt is None:
+        prompt = "\n\n".join([SYSTEM_PROMPT, *_description(spec.base_url)])
+    return ModelPolicy(client, prompt, name=name)
 
 
 def _refuse_options_of_a_model(*options: object) -> None:
@@ -152,54 +228,28 @@ def _address(base_url: str) -> str:
         raise UsageProblem(f"--base-url: {error}") from error
 
 
-def _action_schema(base_url: str) -> dict[str, Any]:
-    """What the server says an action is: a server that does not is none to play on."""
+def _spec(base_url: str) -> EnvironmentSpec:
+    """What is played: a server that does not say what an action is is none to play on."""
     from openenv.client.endpoint import UNAUTHORIZED_STATUS
     from openenv.project.errors import ProjectError
-    from openenv.settings import client_headers
-    from openenv.validation.web import Site
+    from openenv.protocol.errors import ConnectFailed
+    from openenv.rollout.environment_spec import environment_spec
 
-    schema = Site(base_url, headers=client_headers(None)).get("/schema")
-    action = schema.field("action")
-    if schema.status == UNAUTHORIZED_STATUS:
-        raise ProjectError(f"{base_url} wants a token (401); set OPENENV_CLIENT_TOKEN to it")
-    if not isinstance(action, dict):
-        raise ProjectError(
-            f"{base_url}/schema does not tell what an action is "
-            f"({schema.problem or f'status {schema.status}'}); is it the address of a server that "
-            "runs?"
-        )
-    return action
-
-
-def _scripted(wanted: dict[str, Any]) -> Plan:
-    """The episodes, played by actions made up from the server's own schemas."""
-    from openenv.client.generic import GenericEnvClient
-    from openenv.harness.collecting.collection import Collection
-    from openenv.project.errors import ProjectError
-    from openenv.rollout.made_up.calls import offered, takes_calls
-    from openenv.rollout.made_up.samples import NoSample
-    from openenv.testing.scripted import ScriptedPolicy
-
-    base_url = wanted["base_url"]
-    action = _action_schema(base_url)
+    why = "it says nothing of it"
     try:
-        asked = GenericEnvClient(base_url=base_url).sync
-        tools = offered(asked) if takes_calls(action) else None
-        ScriptedPolicy(action, tools=tools)
-    except NoSample as error:
-        raise ProjectError(f"no action can be made up for this environment: {error}") from error
-    return Collection(make_policy=lambda seed: ScriptedPolicy(action, seed, tools), **wanted)
-
-
-def _played(wanted: dict[str, Any], client: LLMClient, system_prompt: str | None) -> Plan:
-    """The episodes, played by a model."""
-    from openenv.harness.collecting.model_collection import SYSTEM_PROMPT, ModelCollection
-
-    _action_schema(wanted["base_url"])
-    if system_prompt is None:
-        system_prompt = "\n\n".join([SYSTEM_PROMPT, *_description(wanted["base_url"])])
-    return ModelCollection(client=client, system_prompt=system_prompt, **wanted)
+        spec = environment_spec(base_url)
+        if spec.action_schema:
+            return spec
+    except ConnectFailed as error:
+        if error.status == UNAUTHORIZED_STATUS:
+            raise ProjectError(
+                f"{base_url} wants a token (401); set OPENENV_CLIENT_TOKEN to it"
+            ) from error
+        why = str(error)
+    raise ProjectError(
+        f"{base_url}/schema does not tell what an action is ({why}); is it the address of a server "
+        "that runs?"
+    )
 
 
 def _description(base_url: str) -> list[str]:
@@ -249,11 +299,18 @@ def _client(
         raise UsageProblem(f"--llm-endpoint, --temperature, --max-tokens: {error}") from error
 
 
-def _run(plan: Plan, output_dir: Path, resume: bool) -> dict[str, Any]:
+def _run(
+    wanted: dict[str, Any], sessions: int, output_dir: Path, resume: bool, *, as_json: bool
+) -> dict[str, Any]:
+    from openenv.cli.progress import shown
+    from openenv.harness.collecting.collection import Collection
     from openenv.project.collection import write
+    from openenv.rollout.crew import Terms
 
-    with step(f"Playing {plan.num_episodes} episodes on {plan.base_url}"):
-        return write(plan, output_dir, resume=resume, told=say)
+    listeners = [] if as_json else [shown(str(wanted["task"]))]
+    collection = Collection(terms=Terms(sessions=sessions), listeners=listeners, **wanted)
+    say(f"Playing {collection.num_episodes} episodes on {collection.spec.base_url}")
+    return write(collection, output_dir, resume=resume, told=say)
 
 
 def _push(output_dir: Path, repo_id: str, private: bool, message: str | None) -> str:

@@ -191,10 +191,16 @@ class RolloutSerializer:
         fresh.replace(self.metadata_path)
 
     def set_aside(self) -> Path | None:
-        """Renames the records so that a new file begins; the new name, if there were any."""
+        """Renames what there is so that new files begin; the records' new name, if there were any.
+
+        Trajectories go first: records without any are known to be such.
+        """
+        stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+        for path in sorted(self.output_dir.glob("trajectories.*")):
+            if ".bak." not in path.name:
+                path.rename(path.with_name(path.name.replace(".", f".{stamp}.bak.", 1)))
         if not self.results_path.exists():
             return None
-        stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
         return self.results_path.rename(self.output_dir / f"results.{stamp}.bak.jsonl")
 
     def _append(self, path: Path, record: Json) -> None:
@@ -265,8 +271,11 @@ class CollectResult:
         if isinstance(error, RewardInvalid):
             self.num_unscored += 1
             return
+        self.failed_by(type(error.__cause__ or error).__name__)
+
+    def failed_by(self, kind: str) -> None:
+        """Counts an episode that was not, by the name of its error's type."""
         self.num_failed += 1
-        kind = type(error.__cause__ or error).__name__
         self.failures[kind] = self.failures.get(kind, 0) + 1
 
     def to_dict(self) -> Json:
