@@ -66,13 +66,13 @@ def evaluate(  # noqa: PLR0913  # each is a user's to set
     """
     players = [as_policy(player) for player in _listed(policies)]
     distinct([player.name for player in players])
-    judge = _judge(success)
+    judge, planned_seeds = _judge(success), _plan(episodes, seeds)
     spec = environment_spec(base_url)
     evaluation = Evaluation(
         environment={"name": spec.name, "version": spec.version},
         openenv_version=__version__,
         started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        seeds=_plan(episodes, seeds),
+        seeds=planned_seeds,
         options=dict(options or {}),
         max_steps=max_steps,
         success=_rule_in_words(success),

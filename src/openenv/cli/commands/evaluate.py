@@ -94,6 +94,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Have policies play the same seeds, and say what each achieves and how sure that is."""
+    from openenv.cli.progress import shown as progress
     from openenv.cli.served_env import served
     from openenv.evals.playing import evaluate as play
 
@@ -105,6 +106,7 @@ def evaluate(
         "options": _options(options),
         "success": success,
         "folder": keep,
+        "progress": None if as_json else progress,
     }
     players = _players(policy, compare, is_played=bool(env or base_url))
     evaluation: Evaluation | None = None
