@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from openenv.rollout.policy_calls import PolicyTimeout as PolicyTimeout
     from openenv.rollout.policy_names import policy_named as policy_named
     from openenv.rollout.pool import EnvPool as EnvPool
-    from openenv.rollout.replay import Difference as Difference
-    from openenv.rollout.replay import replay as replay
+    from openenv.rollout.replaying import Difference as Difference
+    from openenv.rollout.replaying import replay as replay
     from openenv.rollout.run import Progress as Progress
     from openenv.rollout.run import Tracker as Tracker
     from openenv.rollout.store import BrokenFile as BrokenFile
@@ -41,7 +41,7 @@ _HOMES = {
     "Beginning": "openenv.rollout.trajectory",
     "BrokenFile": "openenv.rollout.store",
     "Collected": "openenv.rollout.collected",
-    "Difference": "openenv.rollout.replay",
+    "Difference": "openenv.rollout.replaying",
     "EnvPool": "openenv.rollout.pool",
     "EnvironmentSpec": "openenv.rollout.environment_spec",
     "ModelPolicy": "openenv.rollout.model_policy",
@@ -62,7 +62,7 @@ _HOMES = {
     "collect_async": "openenv.rollout.collecting",
     "load_trajectories": "openenv.rollout.store",
     "policy_named": "openenv.rollout.policy_names",
-    "replay": "openenv.rollout.replay",
+    "replay": "openenv.rollout.replaying",
 }
 
 __all__ = [name for name in _HOMES if not name.startswith("_")]

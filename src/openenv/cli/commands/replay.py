@@ -14,7 +14,7 @@ from openenv.cli.served_env import served
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from openenv.rollout.replay import Difference
+    from openenv.rollout.replaying import Difference
     from openenv.rollout.trajectory import Trajectory
 
 
@@ -79,7 +79,7 @@ def _replayed(
 ) -> tuple[int, int, Difference | None]:
     """How many were the same, of how many only the beginning could be, and the first difference."""
     from openenv.rollout.environment_spec import environment_spec
-    from openenv.rollout.replay import replay_all
+    from openenv.rollout.replaying import replay_all
 
     spec = environment_spec(url)
     replayed = failed = 0
