@@ -133,5 +133,6 @@ def _texts(part: Any) -> Any:
 
 if TYPE_CHECKING:
     NDArray: Any
+    """The type of a field of arrays: `NDArray[dtype]` or `NDArray[dtype, shape]`."""
 else:
     NDArray = ArraySpec

@@ -23,9 +23,7 @@ _ENDINGS = {
 class AnthropicClient(SdkClient):
     """A model whose server speaks Anthropic's Messages; conversations are in OpenAI's form.
 
-    Args:
-        *args: as `SdkClient`.
-        **options: as `SdkClient`.
+    Its arguments are those of `SdkClient`.
     """
 
     def _sdk(self) -> ModuleType:

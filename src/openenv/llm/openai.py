@@ -16,13 +16,11 @@ from openenv.protocol.extras import needs
 class OpenAIClient(SdkClient):
     """A model whose server speaks OpenAI's Chat Completions.
 
-    An endpoint without a path gets `/v1`.
+    An endpoint without a path gets `/v1`. Other arguments are those of `SdkClient`.
 
     Args:
-        *args: as `SdkClient`.
         use_max_completion_tokens: the model reasons: it takes `max_completion_tokens` in the
             place of `max_tokens`, and no temperature unless a call gives one.
-        **options: as `SdkClient`.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917  # the published signature

@@ -39,9 +39,7 @@ class HTTPHarnessAdapter(LaunchedAdapter):
     `application/x-ndjson`), or one object at the end (`application/json`):
     `{"response": "...", "done": false, "events": []}`.
 
-    Args:
-        config: how the agent is started.
-        terminate_grace_s: how long it may take to end when it is asked to, before it is killed.
+    Its arguments are those of `LaunchedAdapter`.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -31,9 +31,7 @@ class StdioHarnessAdapter(LaunchedAdapter):
     out. A line that is no event is kept as a `text_output` with `stray=true`; stderr is the
     agent's own.
 
-    Args:
-        config: how the agent is started.
-        terminate_grace_s: how long it may take to end when it is asked to, before it is killed.
+    Its arguments are those of `LaunchedAdapter`.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
