@@ -20,10 +20,12 @@ from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
 from envs.coding_env import CodeAction, CodingEnv
 from envs.echo_env import EchoAction, EchoEnv
+from envs.echo_env.server.app import app
 from envs.finrl_env import FinRLAction, FinRLEnv
 from envs.openspiel_env import OpenSpielAction, OpenSpielEnv
 from openenv import is_available
-from openenv.testing import images_as_processes
+from openenv.integrations.skyrl import text_env
+from openenv.testing import images_as_processes, serving
 
 WORKERS = 32
 TURNS = 10
@@ -84,18 +86,37 @@ async def rollout(name: str, pool: ThreadPoolExecutor) -> float:
     return round(total, 3)
 
 
+async def bridged(pool: ThreadPoolExecutor) -> float:
+    """One episode of our own text environment, at an address."""
+    loop = asyncio.get_running_loop()
+    extras = {"max_turns": 3, "reset": {"seed": 1}}
+    env = skyrl_gym.make("echo", env_config={}, extras=extras)
+    begun, _ = await loop.run_in_executor(pool, env.init, [{"role": "user", "content": "play"}])
+    assert len(begun) == 2, begun
+    total, done = 0.0, False
+    while not done:
+        told = await loop.run_in_executor(pool, env.step, "hello")
+        total, done = total + told["reward"], told["done"]
+    await loop.run_in_executor(pool, env.close)
+    return round(total, 3)
+
+
 async def main() -> None:
     """Plays all rollouts of all environments at once."""
     with ThreadPoolExecutor(WORKERS) as pool:
         for name, count in ROLLOUTS.items():
             rewards = await asyncio.gather(*(rollout(name, pool) for _ in range(count)))
             print(f"skyrl: skyrl-gym {version('skyrl-gym')} {name}: rewards {rewards}")
+        rewards = await asyncio.gather(*(bridged(pool) for _ in range(WORKERS)))
+        print(f"skyrl: text_env, {WORKERS} rollouts: rewards {sorted(set(rewards))}")
 
 
 if __name__ == "__main__":
     skyrl_gym.register("openenv", entry_point=OpenEnvText)
-    with images_as_processes() as started:
+    with images_as_processes() as started, serving(app) as url:
+        skyrl_gym.register("echo", entry_point=text_env(url, lambda text: {"message": text}))
         asyncio.run(main())
+        assert app.state.openenv.active_sessions == 0
     left = [running.url for running in started if is_available(running.url, 1)]
     assert not left, left
     print(f"skyrl: {len(started)} servers for {sum(ROLLOUTS.values())} rollouts, none left")
