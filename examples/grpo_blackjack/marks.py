@@ -12,7 +12,7 @@ START_AT_MOST = -0.25
 MIDDLE_AT_LEAST = -0.14
 END_AT_LEAST = -0.10
 BLIND_AT_MOST = evaluate(always_stand).value
-LEAST_GAIN = 0.1  # of a short run: twice as far as from always standing to the optimum's half way
+LEAST_GAIN = 0.1  # of a short run
 
 
 class Mark(NamedTuple):
@@ -29,6 +29,8 @@ def marks_of(figures: Mapping[str, Any]) -> list[Mark]:
         best = max(point["ev"] for point in figures["points"])
         text = f"without cards it never beats {BLIND_AT_MOST:.3f}: {best:+.3f}"
         return [Mark(text, best <= BLIND_AT_MOST + 1e-9)]
+    if figures["model"]:  # nobody knows where it starts
+        return [Mark(f"end > start: {start:+.3f} → {end:+.3f}", end > start)]
     marks = [Mark(f"start ≤ {START_AT_MOST}: {start:+.3f}", start <= START_AT_MOST)]
     if middle is None:
         return [*marks, Mark(f"gain ≥ {LEAST_GAIN}: {end - start:+.3f}", end - start >= LEAST_GAIN)]

@@ -62,7 +62,7 @@ class PretrainedPolicy(nn.Module):
         """The table as the model is asked about it, up to where its answer begins."""
         if self.tokenizer.chat_template is None:
             return f"{RULES}\n{prompt}\nMove:"
-        messages = [{"role": "system", "content": RULES}, {"role": "user", "content": prompt}]
+        messages = [{"role": "user", "content": f"{RULES}\n\n{prompt}"}]
         text: str = self.tokenizer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=True, enable_thinking=False
         )

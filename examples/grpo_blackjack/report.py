@@ -24,6 +24,7 @@ def summary(config: Config, progress: Progress, sample: Sample) -> dict[str, Any
     first, last = progress.points[0], progress.points[-1]
     return {
         "seed": config.seed,
+        "model": config.policy.model,
         "blind": config.blackjack_env.blind,
         "games": progress.games,
         "seconds": round(progress.seconds, 1),

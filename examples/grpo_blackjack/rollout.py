@@ -78,7 +78,7 @@ class Table:
     """
 
     def __init__(self, url: str, sessions: int, blind: bool, stop: threading.Event) -> None:
-        self._pool = EnvPool(url, sessions, BlackJackEnv, autoreset="disabled", wait_s=10).sync()
+        self._pool = EnvPool(url, sessions, BlackJackEnv, autoreset="disabled").sync()
         self._blind = blind
         self._stop = stop
         self.interrupted = 0
@@ -92,6 +92,7 @@ class Table:
 
         Raises:
             ConnectionError: for two minutes not one game was finished.
+            SessionCapacityError: the server holds fewer sessions.
             Stopped: it was asked to.
         """
         played: dict[Deal, Game] = {}

@@ -40,6 +40,7 @@ from grpo_blackjack.marks import marks_of
 from grpo_blackjack.report import plot, summary, transcript
 from grpo_blackjack.rollout import Stopped, Table
 from grpo_blackjack.training import Training
+from openenv import OpenEnvError
 from openenv.protocol.extras import MissingPackage
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -155,7 +156,7 @@ def main() -> None:
     try:
         config, resume = parse()
         sys.exit(asyncio.run(run(config, resume, Console())))
-    except (BadConfig, ConnectionError, MissingPackage) as error:
+    except (BadConfig, ConnectionError, OpenEnvError) as error:
         sys.exit(f"train.py: {error}")
 
 
