@@ -98,7 +98,8 @@ def _modules() -> Iterator[str]:
 def exports(module: str) -> Iterator[tuple[str, str]]:
     """The names that a module offers, and the module in which each is written.
 
-    Those are what it imports for type checkers; where it imports nothing, what it defines.
+    Those are what it imports for type checkers; where it imports nothing, what it defines with a
+    docstring.
     """
     tree = _tree(module)
     imported = [
@@ -109,7 +110,7 @@ def exports(module: str) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     ]
-    for name, home in imported or [(name, module) for name in _definitions(tree)]:
+    for name, home in imported or _own(module):
         if home.startswith("openenv.") and not _file(f"{home}.{name}").exists():
             yield name, home
 
@@ -127,6 +128,10 @@ def _index(chapters: list[Chapter]) -> str:
         "# Reference\n\nThe public names, as their docstrings explain them. What a module does not "
         f"export is private.\n\n| module | what it has |\n| --- | --- |\n{rows}\n"
     )
+
+
+def _own(module: str) -> list[tuple[str, str]]:
+    return [(name, module) for name, text in _definitions(_tree(module)).items() if text]
 
 
 def _definitions(tree: ast.Module) -> dict[str, str]:

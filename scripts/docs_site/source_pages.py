@@ -2,47 +2,52 @@
 
 import subprocess
 
-from scripts.docs_site.places import ROOT, page_of
+from scripts.docs_site.places import ROOT
 
-LANGUAGES = {".py": "python", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".sh": "bash"}
+LANGUAGES = {
+    ".py": "python",
+    ".sh": "bash",
+    ".toml": "toml",
+    ".txt": "text",
+    ".yaml": "yaml",
+    "Dockerfile": "docker",
+}
 LONGEST_BYTES = 40_000
 UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 
 
 def source_page(path: str) -> str:
-    """The page of a file, or of a folder with all its files.
+    """The page of a file, or of a folder with its files.
 
     Args:
         path: as seen from the repository's root.
     """
-    files = [each for each in _files(path) if (ROOT / each).is_file()]
-    above = "../" * page_of(path).count("/")
-    shown = "\n\n".join(_shown(each, above) for each in files)
-    return f"{UNSEARCHED}\n# `{path}`\n\n{shown}\n"
+    files = [each for each in _files(path) if (ROOT / each).stat().st_size]
+    shown = [each for each in files if _language(each)]
+    parts = [f"{UNSEARCHED}\n# `{path}`", *(_shown(each, path) for each in shown)]
+    if others := [f"`{_named(each, path)}`" for each in files if each not in shown]:
+        parts.append(f"## Not shown\n\n{', '.join(others)}")
+    return "\n\n".join(parts) + "\n"
 
 
 def _files(path: str) -> list[str]:
     """The files in a folder that belong to the repository, or would if they were added."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", path]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return sorted(set(listed.split("\0")) - {""})
+    return sorted(each for each in set(listed.split("\0")) if (ROOT / each).is_file())
 
 
-def _shown(path: str, above: str) -> str:
+def _language(path: str) -> str | None:
     file = ROOT / path
-    heading = f"## `{path}`\n\n"
-    if file.suffix == ".md" and not page_of(path).startswith("source/"):
-        return f"{heading}{_link(path, above)}"
-    size = file.stat().st_size
-    if size > LONGEST_BYTES or file.suffix not in LANGUAGES:
-        return f"{heading}{size:,} bytes."
-    text = file.read_text(encoding="utf-8").rstrip("\n")
-    return (
-        f"{heading}``````{LANGUAGES[file.suffix]}\n{text}\n``````" if text else f"{heading}Empty."
-    )
+    short = file.stat().st_size <= LONGEST_BYTES
+    return LANGUAGES.get(file.suffix or file.name) if short else None
 
 
-def _link(path: str, above: str) -> str:
-    page = page_of(path)
-    known = page.startswith("environments/")
-    return f"[Its page]({above}{page})." if known else f"`{path}`"
+def _named(path: str, folder: str) -> str:
+    """A file's name as seen from the folder that is shown."""
+    return path.removeprefix(f"{folder}/")
+
+
+def _shown(path: str, folder: str) -> str:
+    text = (ROOT / path).read_text(encoding="utf-8").rstrip("\n")
+    return f"## `{_named(path, folder)}`\n\n``````{_language(path)}\n{text}\n``````"
