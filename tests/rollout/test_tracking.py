@@ -12,11 +12,11 @@ from openenv.rollout.tracking import TensorBoardTracker, WandbTracker
 from tests.evals.lottery import Lottery, played
 from tests.serving import serving
 
+reading: Any = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+
 
 def curves(folder: Path) -> dict[str, list[tuple[int, float]]]:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    events: Any = EventAccumulator(str(folder))
+    events = reading.EventAccumulator(str(folder))
     events.Reload()
     return {
         name: [(event.step, event.value) for event in events.Scalars(name)]
@@ -25,7 +25,6 @@ def curves(folder: Path) -> dict[str, list[tuple[int, float]]]:
 
 
 def test_episodes_are_points_of_curves(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard")
     tracker = TensorBoardTracker(tmp_path / "logs")
     tracker.episode(played([0.5, 0.25]))
     tracker.episode(played([None]))
@@ -43,7 +42,6 @@ def test_episodes_are_points_of_curves(tmp_path: Path) -> None:
 
 
 def test_a_run_is_tracked(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard")
     with serving(Lottery) as served:
         collect(
             f"http://127.0.0.1:{served.port}",

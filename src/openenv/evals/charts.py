@@ -14,10 +14,10 @@ from openenv.evals.intervals import Interval
 KindT = TypeVar("KindT", bound=str)
 
 WIDTH = 720
-_LEFT, _RIGHT, _ROW = 170, 24, 34
+_LEFT, _RIGHT, _ROW = 220, 24, 34
 _BINS = 24
 _FEW_BARS = 12
-_LONGEST_NAME = 22
+_LONGEST_NAME = 28
 _HIGH = 110
 
 
@@ -149,7 +149,7 @@ def _legend(kinds: Sequence[str], y: float) -> Iterator[str]:
 
 
 def _name(name: str, y: float) -> str:
-    cut = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    cut = name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
     return _text(_LEFT - 14, y + 4, cut, "name")
 
 
