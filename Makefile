@@ -1,7 +1,7 @@
 # Each target works on a fresh checkout: scripts/venv installs what is missing, once.
 
-.PHONY: help test test-agents test-envs test-swarm test-k8s check format web catalog screenshots demo bench bench-envs \
-	bench-web faults soak clean
+.PHONY: help test test-agents test-envs test-swarm test-k8s integrations check format web catalog screenshots docs demo \
+	train-blackjack bench bench-envs bench-web faults soak clean
 .DEFAULT_GOAL := help
 
 help: ## Say what can be made
@@ -30,6 +30,10 @@ test-k8s: ## Test the Kubernetes provider on a real cluster of two nodes, built 
 	@scripts/venv dev
 	@scripts/k8s/test
 
+integrations: ## Run what trainers' own packages do with environments, each in its own virtual environment; NAMES="trl art"
+	@scripts/venv dev
+	@scripts/integrations $(NAMES)
+
 check: ## Run the checks alone: format, lint, types, layers
 	@scripts/venv dev
 	@scripts/check
@@ -50,9 +54,17 @@ catalog: ## Write docs/environments anew from the packages
 	@scripts/venv envs
 	@.venv/bin/python -m tests.docs.catalog_pages
 
+docs: ## Build the documentation site into site/
+	@scripts/venv dev
+	@scripts/docs build
+
 demo: ## Train an agent against a served environment
 	@scripts/venv demo
 	@.venv/bin/python examples/blackjack_demo.py
+
+train-blackjack: ## Train a transformer by GRPO with three seeds, and once without the cards, in some minutes; SEEDS="4 5"
+	@scripts/venv train
+	@.venv/bin/python examples/grpo_blackjack/verdict.py $(if $(SEEDS),--seeds $(SEEDS))
 
 bench: ## Measure the cost of a step, beside the peer's and the bare floors
 	@scripts/venv bench
@@ -80,5 +92,5 @@ soak: ## Keep a server busy for MINUTES: memory, threads and files must stay fla
 	@.venv/bin/python -m tests.proofs.soak --minutes $(MINUTES)
 
 clean: ## Remove what the other targets have made
-	@rm -rf .venv .peer-venv web/node_modules .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
+	@rm -rf .venv .peer-venv .integrations site web/node_modules .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
 	@find . -name __pycache__ -prune -exec rm -rf {} +
