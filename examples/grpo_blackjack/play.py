@@ -60,17 +60,22 @@ async def play(given: argparse.Namespace) -> None:
         for number in range(given.games):
             result = await env.reset(seed=FIRST_SEED + number)
             while not result.done:
-                chances = chances_of(policy, result, blind)
-                move = max(chances, key=lambda move: chances[move])
-                told = ", ".join(f"{name} {chance:.0%}" for name, chance in chances.items())
-                print(f"{result.observation.text:32} {told}", end="  ")
-                if given.yourself:
-                    move = await asyncio.to_thread(ask, move)
-                else:
-                    print(f"→ {move}")
+                move = await decide(policy, result, blind, given.yourself)
                 result = await env.step(BlackJackAction(move=move))
             won += float(result.reward or 0)
             print(f"{result.observation.text}: {won:+g} after {number + 1}\n")
+
+
+async def decide(policy: nn.Module, result: StepResult[Any], blind: bool, yourself: bool) -> str:
+    """A move: the policy's likeliest, or the user's."""
+    chances = chances_of(policy, result, blind)
+    likeliest = max(chances, key=lambda move: chances[move])
+    told = ", ".join(f"{name} {chance:.0%}" for name, chance in chances.items())
+    print(f"{result.observation.text:32} {told}", end="  ")
+    if yourself:
+        return await asyncio.to_thread(ask, likeliest)
+    print(f"→ {likeliest}")
+    return likeliest
 
 
 def chances_of(policy: nn.Module, result: StepResult[Any], blind: bool) -> dict[str, float]:

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from blackjack.history import means
+
 from blackjack_env.rules import MOVES
 from grpo_blackjack.config import Config
 from grpo_blackjack.display import LEVELS
@@ -17,6 +19,7 @@ from openenv.protocol.extras import needs
 
 MIDDLE_GAMES = 12_288
 TRANSCRIPT_GAMES = 12
+DOTS = 18
 
 
 def summary(config: Config, progress: Progress, sample: Sample) -> dict[str, Any]:
@@ -65,16 +68,22 @@ def plot(progress: Progress, file: Path) -> None:
         from matplotlib.figure import Figure
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    per_step = progress.games / progress.step
-    steps = [(number + 1) * per_step for number in range(len(progress.rewards))]
-    axes.plot(steps, progress.rewards, ".", color="#9ecae1", label="mean reward of a step's games")
+    rewards = means(progress.rewards, DOTS)
+    share = progress.games / len(rewards)
+    middles = [(number + 0.5) * share for number in range(len(rewards))]
+    axes.plot(middles, rewards, "o", color="#9ecae1", label="mean reward of the games played")
     games = [point.games for point in progress.points]
-    axes.plot(games, [point.ev for point in progress.points], color="#08519c", label="exact EV")
+    axes.plot(
+        games,
+        [point.ev for point in progress.points],
+        color="#08519c",
+        label="exact value of the policy",
+    )
     greedy = [point.greedy_ev for point in progress.points]
-    axes.plot(games, greedy, "--", color="#e6550d", label="exact EV, likeliest move")
+    axes.plot(games, greedy, "--", color="#e6550d", label="if it makes its likeliest move")
     for name, level in LEVELS.items():
         axes.axhline(level, color="grey", linewidth=0.8)
         axes.annotate(name, (games[-1], level), ha="right", va="bottom", color="grey")
     axes.set(xlabel="games", ylabel="won per game", ylim=(-0.5, 0.0))
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.18))
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.28))
     figure.savefig(file, dpi=120)

@@ -63,7 +63,7 @@ class Trainer:
 
     def step(self, games: Sequence[Game], entropy_bonus: float) -> dict[str, float]:
         """Learns from the games of one step; says how it went, averaged over its updates."""
-        batch = self._collate(episodes_of(games))
+        batch = collate(episodes_of(games), self.policy, self._reference)
         settings = self._config.trainer
         sums: dict[str, float] = defaultdict(float)
         updates = 0
@@ -97,29 +97,29 @@ class Trainer:
         self._optimizer.load_state_dict(state["optimizer"])
         self._shuffle.set_state(state["shuffle"])
 
-    def _collate(self, episodes: Sequence[Episode]) -> Batch:
-        """Columns, with the log-probabilities of the policy that has played and of the reference.
-
-        They are computed here, once for the whole batch, and not taken down during the games:
-        how games shared forward passes then leaves no trace in the last digits.
-        """
-        prompts = [episode.prompt for episode in episodes]
-        legal = [episode.legal for episode in episodes]
-        device = next(self.policy.parameters()).device
-        moves = torch.tensor([episode.move for episode in episodes], device=device)
-        advantages = torch.tensor([episode.advantage for episode in episodes], device=device)
-        with torch.no_grad():
-            old = _of(moves, move_logprobs(self.policy, prompts, legal))
-            reference = self._reference
-            ref = _of(moves, move_logprobs(reference, prompts, legal)) if reference else None
-        return Batch(prompts, legal, moves, advantages, old, ref)
-
     def _loss(self, batch: Batch, entropy_bonus: float) -> Loss:
         logprobs = move_logprobs(self.policy, batch.prompts, batch.legal)
         entropy = -(logprobs.exp() * logprobs).sum(-1).mean()
         beta = self._config.ref_model.beta
         loss, kl = simple_grpo_loss(_of(batch.moves, logprobs), batch, self._config.trainer.clip)
         return Loss(loss + beta * kl - entropy_bonus * entropy, loss, entropy, kl)
+
+
+def collate(episodes: Sequence[Episode], policy: nn.Module, reference: nn.Module | None) -> Batch:
+    """Columns, with the log-probabilities of the policy that has played and of the reference.
+
+    They are computed here, once for the whole batch, and not taken down during the games:
+    how games shared forward passes then leaves no trace in the last digits.
+    """
+    prompts = [episode.prompt for episode in episodes]
+    legal = [episode.legal for episode in episodes]
+    device = next(policy.parameters()).device
+    moves = torch.tensor([episode.move for episode in episodes], device=device)
+    advantages = torch.tensor([episode.advantage for episode in episodes], device=device)
+    with torch.no_grad():
+        old = _of(moves, move_logprobs(policy, prompts, legal))
+        ref = _of(moves, move_logprobs(reference, prompts, legal)) if reference else None
+    return Batch(prompts, legal, moves, advantages, old, ref)
 
 
 def simple_grpo_loss(logprobs: Tensor, batch: Batch, clip: float) -> tuple[Tensor, Tensor]:

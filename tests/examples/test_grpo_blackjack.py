@@ -254,18 +254,26 @@ def test_the_policy_is_measured_by_what_it_is_shown(parts: Parts) -> None:
     assert parts.evaluation.measure(policy, 0, blind=True).ev <= evaluate(always_stand).value
 
 
-def test_a_language_model_reads_a_batch_as_it_reads_one(parts: Parts, tmp_path: Path) -> None:
+@pytest.mark.parametrize("chat", [True, False])
+def test_a_language_model_reads_a_batch_as_it_reads_one(
+    parts: Parts, tmp_path: Path, chat: bool
+) -> None:
     """Whether it counts its places or not, with a chat template and without."""
-    transformers = pytest.importorskip("transformers")
-    for chat in (True, False):
-        save_model(transformers, tmp_path, chat=chat)
-        policy = parts.pretrained.PretrainedPolicy(str(tmp_path))
-        prompts = ["you hard 4 dealer 1 act", "you soft 19 dealer 10 act"]
-        assert ("assistant" in policy.chat(prompts[0])) is chat
-        together = policy(prompts)
-        alone = torch.cat([policy([prompt]) for prompt in prompts])
-        torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
-        assert together.shape == (2, 2)
-        assert not torch.equal(together[0], together[1])
-        parts.policy.move_logprobs(policy, prompts, [["hit", "stand"]] * 2)[:, 0].sum().backward()
-        assert any(weight.grad.abs().sum() > 0 for weight in policy.parameters())
+    save_model(pytest.importorskip("transformers"), tmp_path, chat=chat)
+    policy = parts.pretrained.PretrainedPolicy(str(tmp_path))
+    prompts = ["you hard 4 dealer 1 act", "you soft 19 dealer 10 act"]
+    assert ("assistant" in policy.chat(prompts[0])) is chat
+    together = policy(prompts)
+    alone = torch.cat([policy([prompt]) for prompt in prompts])
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
+    assert together.shape == (2, 2)
+    assert not torch.equal(together[0], together[1])
+    parts.policy.move_logprobs(policy, prompts, [["hit", "stand"]] * 2)[:, 0].sum().backward()
+    assert any(weight.grad.abs().sum() > 0 for weight in policy.parameters())
+
+
+def test_a_language_model_is_trained_the_same_way(tmp_path: Path) -> None:
+    save_model(pytest.importorskip("transformers"), tmp_path / "model", chat=True)
+    output = finished(tmp_path / "run", *SMALL, "--model", str(tmp_path / "model"), codes=EITHER)
+    points = json.loads((tmp_path / "run" / "summary.json").read_text())["points"]
+    assert len({point["ev"] for point in points}) == 7, output
