@@ -4,7 +4,6 @@ A random model never calls a tool, and a trainer that sees no call still ends wi
 this one is taught the form of a call first, on conversations of the kind that it will have.
 """
 
-import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -92,6 +91,7 @@ def tokenizer_for(lessons: Sequence[Lesson], size: int = 594) -> Any:
 
 def taught(lessons: Sequence[Lesson], steps: int = 120, seed: int = 0) -> Tiny:
     """A model that plays these lessons' episodes, with arguments of its own."""
+    torch.set_num_threads(1)  # more would spin against the server's
     torch.manual_seed(seed)
     tokenizer = tokenizer_for(lessons)
     config = transformers.Qwen2Config(
@@ -164,14 +164,3 @@ def _batch(tokenizer: Any, lessons: Sequence[Lesson], rng: random.Random, size: 
     ids = torch.tensor([ids + [pad] * (longest - len(ids)) for ids, _ in rows])
     labels = torch.tensor([labels + [-100] * (longest - len(labels)) for _, labels in rows])
     return {"input_ids": ids, "labels": labels, "attention_mask": (ids != pad).long()}
-
-
-def letters(rng: random.Random) -> dict[str, Any]:
-    """A message of a few letters."""
-    return {"message": "".join(rng.choices("abcdefgh", k=rng.randint(1, 10)))}
-
-
-def echoed(arguments: dict[str, Any]) -> str:
-    """What the echo answers by its action."""
-    said = arguments["message"]
-    return json.dumps({"echoed_message": said, "message_length": len(said)}, separators=(",", ":"))

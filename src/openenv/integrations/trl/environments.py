@@ -15,7 +15,7 @@ from openenv.harness.rollouts.client_session import RewardOf
 from openenv.harness.rollouts.served import Moves, ServedSessions
 from openenv.integrations.trl.functions import method_of
 from openenv.integrations.trl.seats import Seat, Terms, Text, close_all, introduction
-from openenv.protocol.errors import ConfigurationError, Json
+from openenv.protocol.errors import ConfigurationError, InvalidRequest, Json
 
 Client = type[EnvClient[Any, Any, Any]]
 
@@ -161,8 +161,14 @@ def _offered(terms: Terms, chosen: frozenset[str] | None) -> list[Tool]:
     Raises:
         ConfigurationError: one is wanted that it does not have, or cannot be had.
     """
-    with closing(terms.sessions.create(None)) as session:
-        found = {tool.name: tool for tool in session.list_tools()}
+    try:
+        with closing(terms.sessions.create(None)) as session:
+            found = {tool.name: tool for tool in session.list_tools()}
+    except InvalidRequest as error:
+        raise ConfigurationError(
+            f"the environment was asked for its tools, and answered {error}; if it has none, use "
+            "tools='actions'"
+        ) from error
     unknown = sorted((chosen or frozenset()).difference(found))
     if unknown:
         raise ConfigurationError(

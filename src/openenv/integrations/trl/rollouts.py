@@ -74,7 +74,7 @@ def rollout_func(  # noqa: PLR0913  # each is a user's to set
         patience_s: how long a rollout waits for a server that is being started anew, in seconds.
 
     The function raises what concerns the set-up (no capacity, bad options), and the first error
-    if not one rollout of a batch could be played.
+    if not one rollout of two batches, one after the other, could be played.
 
     Raises:
         ConfigurationError: an argument is wrong.
@@ -120,7 +120,7 @@ class RolloutFunction:
         self._sessions = sessions
         self._limits = limits
         self._terms = terms
-        self._groups = 0
+        self._groups = self._lost_batches = 0
 
     def __call__(self, prompts: list[Any], trainer: Any) -> Rollouts:
         """One rollout for each prompt, in order."""
@@ -134,11 +134,17 @@ class RolloutFunction:
                 playing = [threads.submit(self._play, task, rounds, script) for task in wave]
                 rounds.serve(sample)
             played += [each.result() for each in playing]
-        if played and all(each.error is not None for each in played):
-            raise OpenEnvError(
-                f"not one of {len(played)} rollouts could be played: {played[0].error}"
-            ) from played[0].error
+        self._refuse_to_go_on_in_vain(played)
         return _columns(played)
+
+    def _refuse_to_go_on_in_vain(self, played: Sequence[_Played]) -> None:
+        """A server that is started anew takes a whole batch with it, but not the next one too."""
+        errors = [each.error for each in played if each.error is not None]
+        self._lost_batches = self._lost_batches + 1 if len(errors) == len(played) else 0
+        if errors and self._lost_batches > 1:
+            raise OpenEnvError(
+                f"not one rollout of two batches could be played: {errors[0]}"
+            ) from errors[0]
 
     def _seeds(self, count: int, trainer: Any) -> list[int | None]:
         """A seed for each prompt, equal within a group, different between processes."""
