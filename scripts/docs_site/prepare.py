@@ -14,7 +14,7 @@ import yaml
 
 from scripts.docs_site import reference
 from scripts.docs_site.places import ROOT, page_of, targets, turned
-from scripts.docs_site.source_pages import source_page
+from scripts.docs_site.source_pages import notebook_page, source_page
 
 SETTINGS = ROOT / "mkdocs.yml"
 THEME = ROOT / "scripts/docs_site/theme"
@@ -80,7 +80,7 @@ def _content(path: str) -> str | bytes:
         file = ROOT / path
         text = file.suffix == ".md"
         return turned(file.read_text(encoding="utf-8"), path) if text else file.read_bytes()
-    return source_page(path)
+    return notebook_page(path) if path.endswith(".ipynb") else source_page(path)
 
 
 def _write(file: Path, content: str | bytes) -> None:

@@ -1,8 +1,9 @@
-"""Pages that show code which other pages link to."""
+"""Pages that show code and notebooks which other pages link to."""
 
+import json
 import subprocess
 
-from scripts.docs_site.places import ROOT
+from scripts.docs_site.places import ROOT, turned
 
 LANGUAGES = {
     ".py": "python",
@@ -28,6 +29,22 @@ def source_page(path: str) -> str:
     if others := [f"`{_named(each, path)}`" for each in files if each not in shown]:
         parts.append(f"## Not shown\n\n{', '.join(others)}")
     return "\n\n".join(parts) + "\n"
+
+
+def notebook_page(path: str) -> str:
+    """The page of a notebook: its texts and its code; what it prints comes when it is run.
+
+    Args:
+        path: as seen from the repository's root.
+    """
+    cells = json.loads((ROOT / path).read_text(encoding="utf-8"))["cells"]
+    told = f"This is the notebook `{path}`, to be read."
+    shown = [_cell(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    return turned("\n\n".join([shown[0], told, *shown[1:]]) + "\n", path)
+
+
+def _cell(kind: str, text: str) -> str:
+    return f"```python\n{text}\n```" if kind == "code" else text
 
 
 def _files(path: str) -> list[str]:
