@@ -67,11 +67,11 @@ async def collect_async(  # noqa: PLR0913  # each is a user's to set
         trackers: told of each trajectory, and closed at the end. One that raises is left out then.
         policy_timeout_s: how long the policy may take for an action; `None` for ever.
         timeout_s: how long a step may take; as long as the server allows by default.
-        reconnect_s: how long a server that goes away is waited for.
+        reconnect_s: how long a server that goes away, or has no room at all, is waited for.
 
     Raises:
         ConnectFailed: the server does not answer, or went away and did not come back in time.
-        SessionCapacityError: it has no room for a session.
+        SessionCapacityError: it has no room for a session, and gets none in time.
         ConfigurationError: an argument is wrong, no action can be made up for a random policy, or
             the output has other episodes.
         PolicyHangs: too many calls of the policy hang.

@@ -35,7 +35,7 @@ class Terms:
         sessions: at most how many at the same time; fewer where the server has room for fewer.
         policy_timeout_s: how long a policy may take for an action; `None` for ever.
         timeout_s: how long a step may take; as long as the server allows by default.
-        reconnect_s: how long a server that goes away is waited for.
+        reconnect_s: how long a server that goes away, or has no room at all, is waited for.
     """
 
     sessions: int = 8
@@ -78,7 +78,7 @@ class Crew:
 
         Raises:
             ConnectFailed: the server is gone, and does not come back in time.
-            SessionCapacityError: it has room for no session at all.
+            SessionCapacityError: it has room for no session at all, and gets none in time.
             PolicyHangs: too many calls of the policy hang.
             OSError: a trajectory could not be kept.
         """
@@ -143,10 +143,10 @@ class Crew:
             match playing.failure:
                 case PolicyHangs() as failure:
                     raise failure
-                case SessionCapacityError() as failure if not playing.began:
-                    self._stand_down(episode, failure)
+                case SessionCapacityError() if not playing.began and self._standing > 1:
+                    self._stand_down(episode)
                     return None
-                case ConnectFailed() as failure if not playing.began:
+                case SessionCapacityError() | ConnectFailed() as failure if not playing.began:
                     if time.monotonic() >= until:
                         raise failure
                     await asyncio.sleep(pause_s)
@@ -154,11 +154,9 @@ class Crew:
                 case _:
                     return trajectory
 
-    def _stand_down(self, episode: Episode, failure: SessionCapacityError) -> None:
-        """Leaves an episode to the other sessions, if there are any."""
+    def _stand_down(self, episode: Episode) -> None:
+        """Leaves an episode to the other sessions: the server has no room for one more."""
         self._standing -= 1
-        if not self._standing:
-            raise failure
         self._todo.appendleft(episode)
         logger.info("the server has room for %d sessions", self._standing)
 

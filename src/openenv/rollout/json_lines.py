@@ -53,10 +53,10 @@ def mend(path: Path, beginning: bytes) -> None:
     if not path.exists():
         return
     with path.open("r+b") as file:
-        last = _unfinished(file)
+        last = unfinished(file)
         if is_cut_off(last, beginning):
             file.truncate(file.seek(0, os.SEEK_END) - len(last))
-        elif last:
+        elif last.startswith(beginning):
             file.write(b"\n")
 
 
@@ -87,7 +87,7 @@ def numbered_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _unfinished(file: BinaryIO) -> bytes:
+def unfinished(file: BinaryIO) -> bytes:
     """What a file has after its last line's end."""
     parts: list[bytes] = []
     position = file.seek(0, os.SEEK_END)

@@ -12,7 +12,14 @@ from typing_extensions import Self
 
 from openenv.protocol.errors import OpenEnvError
 from openenv.rollout.folder_lock import hold
-from openenv.rollout.json_lines import LineTooLong, append, is_cut_off, mend, numbered_lines
+from openenv.rollout.json_lines import (
+    LineTooLong,
+    append,
+    is_cut_off,
+    mend,
+    numbered_lines,
+    unfinished,
+)
 from openenv.rollout.trajectory import FORMAT, NotATrajectory, Trajectory
 
 TRAJECTORIES_FILENAME = "trajectories.jsonl"
@@ -55,8 +62,8 @@ class TrajectoryWriter:
                 self._file,
                 f"another run writes to {self.path}; wait until it is done, or give another file",
             )
-            mend(self._lines, _BEGINNING)
             _refuse_others(self._lines)
+            mend(self._lines, _BEGINNING)
         except BaseException:
             self._file.close()
             raise
@@ -183,5 +190,6 @@ def _refuse_others(path: Path) -> None:
     """Keeps a writer from what is no file of trajectories, or one of another version."""
     next(_of_lines(path), None)
     with path.open("rb") as file:
-        if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) and file.read(1) != b"\n":
-            raise BrokenFile(f"{path} ends with something that is no trajectory")
+        last = unfinished(file)
+    if last and not (last.startswith(_BEGINNING) or _BEGINNING.startswith(last)):
+        raise BrokenFile(f"{path} ends with something that is no trajectory")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,6 +13,7 @@ from typing_extensions import Self
 from openenv.client.results import StepResult
 from openenv.protocol.errors import Json, OpenEnvError
 from openenv.rollout.plain import NotPlain, copied, from_plain, to_plain
+from openenv.rollout.reward_errors import reward_failure
 
 FORMAT = "openenv.trajectory/1"
 """What a line of a file of trajectories says it is."""
@@ -65,12 +65,7 @@ class Transition:
     @property
     def reward_error(self) -> Json | None:
         """Why there is no reward though there should be one; `None` if that is not so."""
-        said = self.metadata.get("reward_error")
-        if said is not None:
-            return said if isinstance(said, dict) else {"message": str(said)}
-        if self.reward is not None and not math.isfinite(self.reward):
-            return {"message": f"the environment's own reward is {self.reward}"}
-        return None
+        return reward_failure(self.reward, self.metadata)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +150,9 @@ class Trajectory:
             fault = error.errors(include_url=False)[0]
             place = ".".join(map(str, fault["loc"]))
             raise NotATrajectory(f"a trajectory whose {place} is none: {fault['msg']}") from error
-        except (KeyError, NotPlain, TypeError) as error:
+        except KeyError as error:
+            raise NotATrajectory(f"a trajectory without {error}") from error
+        except (NotPlain, TypeError) as error:
             raise NotATrajectory(f"a trajectory with a part that is none: {error}") from error
 
 

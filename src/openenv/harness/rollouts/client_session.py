@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
@@ -12,6 +11,7 @@ from openenv.harness.rollouts.results import Message, VerifyResult
 from openenv.harness.rollouts.rewards import RETURN, REWARD, REWARD_ERROR, STEP_REWARDS
 from openenv.harness.rollouts.sessions import ResourceSession
 from openenv.protocol.errors import ConfigurationError, EnvironmentFailed, Json
+from openenv.rollout.reward_errors import reward_failure
 
 MessagesBuilder: TypeAlias = Callable[[StepResult[Any], Any], list[Message]]
 """The conversation before the first turn, by the reset's result and the task."""
@@ -143,19 +143,10 @@ def credit(last: StepResult[Any] | None) -> Json:
 
 def reward_error(result: StepResult[Any]) -> Json | None:
     """Why a step has no reward though it should have one: `rubric`, `error` and `message`."""
-    said = (result.metadata or {}).get(REWARD_ERROR)
-    if said is None:
-        said = _metadata(result.observation).get(REWARD_ERROR)
-    if said is not None:
-        return said if isinstance(said, dict) else _of_nobody("RewardError", str(said))
-    if isinstance(result.reward, float) and not math.isfinite(result.reward):
-        return _of_nobody("ValueError", f"the environment's own reward is {result.reward}")
-    return None
-
-
-def _of_nobody(error: str, message: str) -> Json:
-    """A failure that no rubric has told of."""
-    return {"rubric": None, "error": error, "message": message}
+    metadata = result.metadata or {}
+    if REWARD_ERROR not in metadata:
+        metadata = _metadata(result.observation)
+    return reward_failure(result.reward, metadata)
 
 
 def _metadata(observation: Any) -> Json:
