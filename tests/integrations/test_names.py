@@ -52,13 +52,15 @@ def test_a_missing_environment_says_what_to_install() -> None:
 # ── a checkout that is not installed ──────────────────────────────────────────────────────────────
 
 APP = """
+import sys
+
 from lamp_env.models import Lamp, LampAction, LampObservation
 from openenv import create_app
 
 app = create_app(Lamp, LampAction, LampObservation, env_name="lamp_env")
 
 if __name__ == "__main__":
-    print("served as", __spec__.name)
+    print("served as", __spec__.name, sys.argv[0].endswith("app.py"))
 """
 MODELS = """
 from openenv import Action, Environment, Observation
@@ -141,7 +143,7 @@ def test_what_is_no_environment_is_imported_as_ever(checkout: Path) -> None:
 
 def test_a_module_of_it_can_be_run(checkout: Path) -> None:
     printed = run("-m", "envs.lamp_env.server.app", at=checkout)
-    assert printed == "served as envs.lamp_env.server.app\n"
+    assert printed == "served as envs.lamp_env.server.app True\n"
 
 
 def test_a_trainer_launches_it_with_uvicorn(checkout: Path) -> None:
