@@ -75,12 +75,16 @@ class Table:
         sessions: games at once.
         blind: take the cards out of the prompts.
         stop: set by whoever wants it to end.
+
+    Attributes:
+        interrupted: games that were cut off, and dealt again.
     """
 
     def __init__(self, url: str, sessions: int, blind: bool, stop: threading.Event) -> None:
         self._pool = EnvPool(url, sessions, BlackJackEnv, autoreset="disabled").sync()
         self._blind = blind
         self._stop = stop
+        self._why: Exception | None = None
         self.interrupted = 0
 
     def close(self) -> None:
@@ -101,7 +105,6 @@ class Table:
             wave = waiting[: len(self._pool)]
             finished = self._play_wave(policy, wave)
             played |= {game.deal: game for game in finished}
-            self.interrupted += len(wave) - len(finished)
             if finished:
                 deadline = time.monotonic() + PATIENCE_S
             if len(finished) < len(wave):
@@ -113,16 +116,18 @@ class Table:
         games = dict(enumerate(map(Game, wave)))
         try:
             batch = self._pool.reset([deal.seed for deal in wave], slots=list(games))
-        except ConnectFailed:
+        except ConnectFailed as error:
+            self._why = error
             return []
         finished: list[Game] = []
         running = list(games)
         while running:
             tables: dict[int, BlackJackObservation] = {}
-            for slot, result in zip(running, batch.results, strict=True):
+            for slot, result, error in zip(running, batch.results, batch.errors, strict=True):
                 if result is None:  # its episode is gone; the next reset of the slot begins anew
-                    continue
-                if result.done:
+                    self._why = error
+                    self.interrupted += bool(games[slot].decisions)
+                elif result.done:
                     finished.append(_ended(games[slot], result))
                 else:
                     tables[slot] = result.observation
@@ -148,8 +153,8 @@ class Table:
     def _wait(self, deadline: float) -> None:
         if time.monotonic() > deadline:
             raise ConnectionError(
-                f"no game was finished for {PATIENCE_S:.0f} s: is there a server at "
-                f"{self._pool.urls[0]}? Start it, and train on with --resume"
+                f"no game was finished for {PATIENCE_S:.0f} s at {self._pool.urls[0]}: "
+                f"{self._why}; put it right, and train on with --resume"
             )
         if self._stop.wait(RETRY_S):
             raise Stopped

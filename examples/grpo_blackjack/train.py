@@ -132,7 +132,7 @@ def work(
     marks = marks_of(figures)
     for mark in marks:
         console.print(f"{'✓' if mark.passed else '✗'} {mark.text}", highlight=False)
-    console.print(f"{folder.path}: summary, transcript, checkpoint, curve")
+    console.print(f"{folder.path}: summary, transcript, checkpoint, curve", highlight=False)
     return 0 if all(mark.passed for mark in marks) else 1
 
 
