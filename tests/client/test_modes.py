@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from openenv import EnvClient, GenericEnvClient, ModeError, SessionLost, SyncEnvClient
+from openenv import (
+    EnvClient,
+    GenericEnvClient,
+    ModeError,
+    ResetRequired,
+    SessionLost,
+    SyncEnvClient,
+)
 from tests.client.worlds import Heard, ParrotClient, Say
 
 
@@ -144,6 +151,29 @@ async def test_a_call_that_nobody_awaits_warns() -> None:
     with pytest.warns(RuntimeWarning, match=r"ParrotClient.reset\(\) was never awaited"):
         client.reset()
         gc.collect()
+
+
+async def test_calls_that_nobody_reads_are_done_before_the_first_that_is_read(url: str) -> None:
+    client = ParrotClient(base_url=url)
+    with pytest.warns(RuntimeWarning, match="unless the next call blocks"):
+        client.connect()
+        client.reset(episode_id="unread")
+    assert client.step(Say(text="hi")).observation.text == "hi"
+    state = client.state()
+    assert (state.episode_id, state.step_count) == ("unread", 1)
+    client.reset(episode_id="at once")
+    assert client.state().episode_id == "at once"
+    client.close()
+
+
+async def test_a_call_that_nobody_awaits_is_not_done_by_a_client_that_awaits(url: str) -> None:
+    client = ParrotClient(base_url=url)
+    with pytest.warns(RuntimeWarning, match="never awaited"):
+        client.reset(episode_id="forgotten")
+    await client.connect()
+    with pytest.raises(ResetRequired):
+        await client.step(Say(text="hi"))
+    await client.close()
 
 
 async def test_a_call_that_is_given_up_does_not_warn(url: str) -> None:

@@ -34,6 +34,8 @@ class TwoColoured:
 
     _colour = Colour.UNDECIDED
     _inside_override = False
+    _left: tuple[Callable[[], Any], ...] = ()
+    """Calls that were neither awaited nor read, which a blocking caller counts as made."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Lets operations that a subclass overrides as `async` methods also be called blocking."""
@@ -84,13 +86,22 @@ class TwoColoured:
                     "front of the call, this client is in awaiting mode since its first use"
                 )
             self._claim(Colour.BLOCKING)
+            left, self._left = self._left, ()
+            for call in left:
+                call()
             return blocking()
 
         async def wait() -> ResultT:
             self._claim(Colour.AWAITING)
+            self._left = ()
             return await awaiting()
 
-        return Pending(f"{type(self).__name__}.{name}()", wait, block)
+        return Pending(f"{type(self).__name__}.{name}()", wait, block, self._leave)
+
+    def _leave(self, call: Callable[[], Any]) -> None:
+        """Keeps a call that nobody waits for until it shows how the client is used."""
+        if self._colour is Colour.UNDECIDED:
+            self._left += (call,)
 
     def _blocks(self) -> bool:
         """Whether a call made here and now blocks; a first call outside any loop decides that."""

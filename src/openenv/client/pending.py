@@ -64,6 +64,7 @@ class Pending(Deferred[ResultT_co], Generic[ResultT_co]):
         name: the call, for warnings.
         awaiting: gives the coroutine that does it.
         blocking: does it.
+        leave: takes `blocking` where the call is dropped before it was done.
     """
 
     def __init__(
@@ -71,10 +72,12 @@ class Pending(Deferred[ResultT_co], Generic[ResultT_co]):
         name: str,
         awaiting: Callable[[], Coroutine[Any, Any, ResultT_co]],
         blocking: Callable[[], ResultT_co],
+        leave: Callable[[Callable[[], Any]], None],
     ) -> None:
         super().__init__(awaiting)
         self._name = name
         self._blocking = blocking
+        self._leave = leave
         self._outcome: Callable[[], ResultT_co] | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -98,8 +101,11 @@ class Pending(Deferred[ResultT_co], Generic[ResultT_co]):
     def __del__(self) -> None:
         """Warns, as a coroutine does, of a call that was never done."""
         if self._coroutine is None and self._outcome is None:
+            self._leave(self._blocking)
             warnings.warn(
-                f"{self._name} was never awaited, so it was not done", RuntimeWarning, stacklevel=2
+                f"{self._name} was never awaited, so it is not done, unless the next call blocks",
+                RuntimeWarning,
+                stacklevel=2,
             )
 
 
