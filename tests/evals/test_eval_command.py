@@ -150,6 +150,8 @@ def test_an_environment_is_served_for_the_run(tmp_path: Path) -> None:
         (["--base-url", "http://x", "-p", "nobody"], "no policy 'nobody'"),
         (["--base-url", "http://x", "--seeds", "3-1"], "--seeds"),
         (["--base-url", "http://x", "--seeds", "a"], "--seeds"),
+        (["--base-url", "http://x", "--seeds", "0-9999999999999999999"], "--seeds"),
+        (["--base-url", "http://x", "--seeds", "1,3-2"], "--seeds"),
         (["--base-url", "http://x", "--options", "[]"], "--options"),
         (["--base-url", "http://x", "--options", '{"seed": 1}'], "--options"),
         (["--base-url", "http://x", "--options", "{"], "--options"),

@@ -127,6 +127,24 @@ def test_another_file_is_refused_by_name(tmp_path: Path, text: str) -> None:
         load_evaluation(tmp_path / "other.json")
 
 
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        ({"reward": "high"}, "reward"),
+        ({"reason": "boredom"}, "reason"),
+        ({"steps": None}, "steps"),
+    ],
+)
+def test_a_file_that_was_tampered_with_is_refused(
+    url: str, tmp_path: Path, part: Json, wrong: str
+) -> None:
+    said = evaluate(url, bets("sell"), episodes=1).to_dict()
+    said["policies"][0]["outcomes"][0] |= part
+    (tmp_path / "result.json").write_text(json.dumps(said))
+    with pytest.raises(NotAnEvaluation, match=f"outcomes.0.{wrong}"):
+        load_evaluation(tmp_path / "result.json")
+
+
 def test_episodes_in_a_folder_are_not_played_again(url: str, tmp_path: Path) -> None:
     played: list[int | None] = []
 
@@ -177,8 +195,10 @@ def test_a_folder_of_another_evaluation_is_refused(
     [
         ([], {}, "at least one policy"),
         ([bets("sell"), bets("sell")], {}, "called sell"),
-        (bets("sell"), {"episodes": 0}, "at least one episode"),
-        (bets("sell"), {"seeds": []}, "at least one episode"),
+        (bets("sell"), {"episodes": 0}, "from 1 to 1000000 episodes"),
+        (bets("sell"), {"episodes": 10**9}, "from 1 to 1000000 episodes"),
+        (bets("sell"), {"seeds": range(1000), "episodes": 1001}, "from 1 to 1000000 episodes"),
+        (bets("sell"), {"seeds": []}, "from 1 to 1000000 episodes"),
         (bets("sell"), {"success": "well"}, "FIELD=VALUE"),
     ],
 )

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from openenv.evals.scorecard import Scorecard
 from openenv.protocol.errors import ConfigurationError, Json, OpenEnvError
 
@@ -78,11 +80,11 @@ class Evaluation:
                 f"it does not say that its format is {FORMAT!r}; openenv eval --output writes one"
             )
         try:
-            own = {name: said[name] for name in cls.__dataclass_fields__ if name != "policies"}
-            cards = [Scorecard.from_dict(card) for card in said["policies"]]
-        except (KeyError, TypeError, ValueError) as error:
-            raise NotAnEvaluation(f"a part is missing or is none: {error}") from error
-        return cls(**own, policies=cards)
+            return TypeAdapter(cls).validate_python(said)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise NotAnEvaluation(f"{place}: {first['msg']}, got {first['input']!r}") from error
 
     def save(self, path: str | Path) -> None:
         """Writes the evaluation to a JSON file, whose folder is made.

@@ -23,6 +23,7 @@ from openenv.rollout.run import Progress
 
 Player: TypeAlias = Policy | Callable[[Json], Any]
 DEFAULT_EPISODES = 100
+MOST_EPISODES = 1_000_000
 PLAN = "evaluation.json"
 """Where a folder says what its trajectories are of."""
 _SAFE = re.compile(r"[^\w.-]+")
@@ -60,8 +61,8 @@ def evaluate(  # noqa: PLR0913  # each is a user's to set
         progress: makes what shows how far a policy has come, by the policy's name.
 
     Raises:
-        ConfigurationError: there is no policy or no episode, two policies have the same name, or
-            the folder is another evaluation's.
+        ConfigurationError: there is no policy, no episode, or more than `MOST_EPISODES`;
+            two policies have the same name; or the folder is another evaluation's.
         ConnectFailed: the server does not answer, or went away and did not come back in time.
     """
     players = [as_policy(player) for player in _listed(policies)]
@@ -117,17 +118,16 @@ def _plan(episodes: int | None, seeds: Sequence[int] | None) -> list[int]:
     """The seed of each episode.
 
     Raises:
-        ConfigurationError: there is no episode.
+        ConfigurationError: there is no episode, or there are too many.
     """
-    if seeds is None:
-        planned = list(range(DEFAULT_EPISODES if episodes is None else episodes))
-    else:
-        planned = [seed for seed in seeds for _ in range(1 if episodes is None else episodes)]
-    if not planned:
+    counted = range(DEFAULT_EPISODES if episodes is None else episodes) if seeds is None else seeds
+    times = 1 if seeds is None or episodes is None else episodes
+    if not 0 < len(counted) * times <= MOST_EPISODES:
         raise ConfigurationError(
-            f"an evaluation needs at least one episode, got episodes={episodes}, seeds={seeds}"
+            f"a policy plays from 1 to {MOST_EPISODES} episodes, got episodes={episodes} and "
+            f"{'no' if seeds is None else len(seeds)} seeds"
         )
-    return planned
+    return [seed for seed in counted for _ in range(times)]
 
 
 def _judge(success: str | Success | None) -> Success:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import Any, get_args
+from typing import get_args
 
 from openenv.evals.intervals import Interval, mean_interval, rate_interval
 from openenv.evals.outcomes import EpisodeOutcome, Reason
@@ -26,7 +26,7 @@ class Scorecard:
     Attributes:
         policy: its name.
         outcomes: its episodes.
-        seconds: how long they took, several at a time.
+        seconds: how long those took that were played now, several at a time.
     """
 
     policy: str
@@ -128,12 +128,6 @@ class Scorecard:
             "seconds": self.seconds,
             "outcomes": [asdict(outcome) for outcome in self.outcomes],
         }
-
-    @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Scorecard:
-        """The card that `to_dict` has written; its figures are computed again."""
-        outcomes = [EpisodeOutcome(**outcome) for outcome in said["outcomes"]]
-        return cls(str(said["policy"]), outcomes, float(said["seconds"]))
 
     @cached_property
     def _told(self) -> list[bool]:

@@ -127,20 +127,26 @@ def evaluate(
 
 def _seeds(text: str | None) -> list[int] | None:
     """The seeds of `0-99` or `1,2,5-7`."""
+    from openenv.evals.playing import MOST_EPISODES
     from openenv.project.errors import UsageProblem
 
     if text is None:
         return None
-    seeds: list[int] = []
+    ranges = []
+    count = 0
     try:
         for part in text.split(","):
             first, dash, last = part.strip().partition("-")
-            seeds += range(int(first), int(last if dash else first) + 1)
-    except ValueError:
-        seeds = []
-    if not seeds:
-        raise UsageProblem(f"--seeds takes numbers from 0, as in 0-99 or 1,2,5-7; got {text!r}")
-    return seeds
+            ranges.append(range(int(first), int(last if dash else first) + 1))
+            count += len(ranges[-1])
+    except (ValueError, OverflowError):
+        count = 0
+    if not 0 < count <= MOST_EPISODES or not all(ranges):
+        raise UsageProblem(
+            f"--seeds takes up to {MOST_EPISODES} numbers from 0, as in 0-99 or 1,2,5-7; got "
+            f"{text!r}"
+        )
+    return [seed for part in ranges for seed in part]
 
 
 def _options(text: str | None) -> dict[str, Any]:
