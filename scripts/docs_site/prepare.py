@@ -96,7 +96,7 @@ def _listed(nav: Any, pages: Path) -> Any:
         return [_listed(each, pages) for each in nav]
     if not nav.endswith("/"):
         return nav
-    inside = sorted(str(page.relative_to(pages)) for page in (pages / nav).glob("*.md"))
+    inside = sorted(str(page.relative_to(pages)) for page in (pages / nav).rglob("*.md"))
     return sorted(inside, key=lambda page: not page.endswith(ABOVE))
 
 
