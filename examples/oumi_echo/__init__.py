@@ -1,0 +1,1 @@
+"""Training with Oumi against a served echo."""

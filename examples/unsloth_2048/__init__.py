@@ -1,0 +1,1 @@
+"""Training a model to write strategies for 2048, with Unsloth."""
