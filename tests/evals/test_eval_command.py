@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from openenv.cli.__main__ import app
 from openenv.cli.output import Exit
+from openenv.project.errors import ProjectError
 from openenv.testing import Call, ModelServer, Reply
 from tests.evals.lottery import Lottery
 from tests.serving import serving
@@ -120,6 +121,11 @@ def test_a_run_goes_on_in_its_folder(url: str, tmp_path: Path) -> None:
     first = answered("--base-url", url, "-p", KEEPS, "-n", 3, "--keep", tmp_path / "kept")
     again = answered("--base-url", url, "-p", KEEPS, "-n", 5, "--keep", tmp_path / "kept")
     assert again["policies"][0]["outcomes"][:3] == first["policies"][0]["outcomes"]
+
+
+def test_a_server_that_went_away_is_said_with_how_to_go_on(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match="run the same command again"):
+        run("--base-url", "http://127.0.0.1:9", "--keep", tmp_path / "kept")
 
 
 def test_a_model_plays(url: str) -> None:

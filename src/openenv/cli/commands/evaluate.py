@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -111,7 +112,7 @@ def evaluate(
     players = _players(policy, compare, is_played=bool(env or base_url))
     evaluation: Evaluation | None = None
     if players:
-        with served(env, base_url, sessions) as url:
+        with served(env, base_url, sessions) as url, _going_on(keep):
             evaluation = play(url, list(players.values()), **asked)
     comparison, shown = _compared(compare, evaluation, players)
     answered = _document(evaluation, comparison)
@@ -123,6 +124,22 @@ def evaluate(
         _write(output, json.dumps(answered, indent=2) + "\n")
     _tell(shown, comparison, answered, as_json)
     _judge(evaluation, fail_under)
+
+
+@contextmanager
+def _going_on(keep: Path | None) -> Iterator[None]:
+    """Says of a server that went away how to go on."""
+    from openenv.project.errors import ProjectError
+    from openenv.protocol.errors import ConnectFailed
+
+    try:
+        yield
+    except ConnectFailed as error:
+        if keep is None:
+            raise
+        raise ProjectError(
+            f"{error}; what was played is in {keep}: run the same command again to go on"
+        ) from error
 
 
 def _seeds(text: str | None) -> list[int] | None:
