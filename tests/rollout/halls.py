@@ -56,7 +56,8 @@ class Hall(Environment[Go, Room]):
 @contextmanager
 def halls(**options: Any) -> Iterator[tuple[Served, str]]:
     """A server of halls, and its address."""
-    options.setdefault("max_concurrent_envs", 16)
+    if "limits" not in options:
+        options.setdefault("max_concurrent_envs", 16)
     with serving(Hall, **options) as served:
         yield served, f"http://127.0.0.1:{served.port}"
 

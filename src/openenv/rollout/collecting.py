@@ -44,7 +44,7 @@ async def collect_async(  # noqa: PLR0913  # each is a user's to set
     trackers: Sequence[Tracker] = (),
     policy_timeout_s: float | None = 300.0,
     timeout_s: float | None = None,
-    reconnect_s: float = 30.0,
+    reconnect_s: float = 60.0,
 ) -> Collected:
     """Plays episodes on a server.
 
@@ -57,7 +57,7 @@ async def collect_async(  # noqa: PLR0913  # each is a user's to set
         policy: who plays; a function from an observation to an action, both as plain dicts, is one.
         episodes: how many, with the seeds 0, 1 …, if no seeds are given.
         seeds: one for each episode; a seed may come several times.
-        sessions: at most how many are played at the same time; fewer where the server has room
+        sessions: at most how many are played at the same time; fewer while the server has room
             for fewer. A session plays one episode after the other.
         max_steps: how long an episode may be; one that is cut off so has the end `limit`.
         options: what each reset is given beside the seed and the episode's name.

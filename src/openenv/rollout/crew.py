@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import contextlib
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from openenv.client.generic import GenericEnvClient
-from openenv.protocol.errors import ConnectFailed, SessionCapacityError
+from openenv.protocol.errors import ConnectFailed, SessionCapacityError, SessionLost
 from openenv.rollout.agreed_lane import AgreedLane
 from openenv.rollout.environment_spec import EnvironmentSpec
 from openenv.rollout.episodes import Episode, Player, Playing
@@ -20,8 +20,6 @@ from openenv.rollout.lanes import Lane, sockets_for, spread
 from openenv.rollout.policies import Policy
 from openenv.rollout.policy_calls import PolicyCalls, PolicyHangs, PolicyThread
 from openenv.rollout.trajectory import Trajectory
-
-logger = logging.getLogger(__name__)
 
 LONGEST_PAUSE_S = 2.0
 """Between attempts to reach a server that does not answer."""
@@ -32,7 +30,7 @@ class Terms:
     """How episodes are played.
 
     Attributes:
-        sessions: at most how many at the same time; fewer where the server has room for fewer.
+        sessions: at most how many at the same time; fewer while the server has room for fewer.
         policy_timeout_s: how long a policy may take for an action; `None` for ever.
         timeout_s: how long a step may take; as long as the server allows by default.
         reconnect_s: how long a server that goes away, or has no room at all, is waited for.
@@ -41,7 +39,7 @@ class Terms:
     sessions: int = 8
     policy_timeout_s: float | None = 300.0
     timeout_s: float | None = None
-    reconnect_s: float = 30.0
+    reconnect_s: float = 60.0
 
 
 class Crew:
@@ -70,7 +68,9 @@ class Crew:
         self._stepped = stepped
         self._calls = PolicyCalls(policy.name, terms.policy_timeout_s)
         self._todo: deque[Episode] = deque()
-        self._standing = self._playing = 0
+        self._busy = 0
+        self._seated: set[int] = set()
+        """The slots whose sessions the server holds, as far as is known."""
         self._change = asyncio.Event()
 
     async def play(self, episodes: Iterable[Episode]) -> None:
@@ -84,7 +84,6 @@ class Crew:
         """
         self._todo.extend(episodes)
         slots = range(min(self._terms.sessions, len(self._todo)))
-        self._standing = len(slots)
         lanes = self._lanes(slots)
         try:
             await _all([self._session(lane, slot) for lane, slot in lanes])
@@ -110,55 +109,65 @@ class Crew:
                 try:
                     trajectory = await self._trajectory(episode, player, lane, slot)
                     if trajectory is None:
-                        return
-                    await self._keep(trajectory)
+                        self._todo.appendleft(episode)
+                    else:
+                        await self._keep(trajectory)
                 finally:
-                    self._playing -= 1
+                    self._busy -= 1
                     self._changed()
+                if trajectory is None:
+                    await self._rest()
         finally:
             thread.close()
 
     async def _next(self) -> Episode | None:
         """The next episode; `None` when there are no more, and nobody may give one back."""
         while not self._todo:
-            if not self._playing:
+            if not self._busy:
                 return None
             await self._change.wait()
-        self._playing += 1
+        self._busy += 1
         return self._todo.popleft()
 
     def _changed(self) -> None:
         self._change.set()
         self._change = asyncio.Event()
 
+    def _tell(self, slot: int, steps: int) -> None:
+        """An episode of a slot has begun, or has gone a step further."""
+        if steps:
+            self._stepped()
+        self._seated.add(slot)
+
+    async def _rest(self) -> None:
+        """Lets some time pass before a server is asked again that had no room for a session."""
+        until = time.monotonic() + LONGEST_PAUSE_S
+        while (self._todo or self._busy) and (left_s := until - time.monotonic()) > 0:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._change.wait(), left_s)
+
     async def _trajectory(
         self, episode: Episode, player: Player, lane: Lane, slot: int
     ) -> Trajectory | None:
-        """An episode, played; `None` if the server has no room for its session."""
+        """An episode, played; `None` if the server has room for the other sessions alone."""
         until = time.monotonic() + self._terms.reconnect_s
         pause_s = 0.05
         while True:
-            playing = Playing(episode, player, lane, slot, self._stepped)
+            playing = Playing(episode, player, lane, slot, self._tell)
             trajectory = await playing.play()
-            match playing.failure:
-                case PolicyHangs() as failure:
-                    raise failure
-                case SessionCapacityError() if not playing.began and self._standing > 1:
-                    self._stand_down(episode)
-                    return None
-                case SessionCapacityError() | ConnectFailed() as failure if not playing.began:
-                    if time.monotonic() >= until:
-                        raise failure
-                    await asyncio.sleep(pause_s)
-                    pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-                case _:
-                    return trajectory
-
-    def _stand_down(self, episode: Episode) -> None:
-        """Leaves an episode to the other sessions: the server has no room for one more."""
-        self._standing -= 1
-        self._todo.appendleft(episode)
-        logger.info("the server has room for %d sessions", self._standing)
+            failure = playing.failure
+            if isinstance(failure, SessionLost | SessionCapacityError | ConnectFailed):
+                self._seated.discard(slot)
+            if isinstance(failure, PolicyHangs):
+                raise failure
+            if playing.began or not isinstance(failure, SessionCapacityError | ConnectFailed):
+                return trajectory
+            if isinstance(failure, SessionCapacityError) and self._seated:
+                return None
+            if time.monotonic() >= until:
+                raise failure
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
 
 async def _all(work: Iterable[Awaitable[None]]) -> None:

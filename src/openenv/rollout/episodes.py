@@ -95,7 +95,7 @@ class Playing:
         player: by whom.
         lane: how its server is reached.
         slot: as which of the lane's.
-        stepped: called after each step.
+        tell: called with the slot and the number of steps so far, after the reset and each step.
 
     Attributes:
         began: its reset has succeeded.
@@ -103,13 +103,18 @@ class Playing:
     """
 
     def __init__(
-        self, episode: Episode, player: Player, lane: Lane, slot: int, stepped: Callable[[], object]
+        self,
+        episode: Episode,
+        player: Player,
+        lane: Lane,
+        slot: int,
+        tell: Callable[[int, int], object],
     ) -> None:
         self._episode = episode
         self._player = player
         self._lane = lane
         self._slot = slot
-        self._stepped = stepped
+        self._tell = tell
         self._started_at = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         self._reset: Beginning | None = None
         self._steps: list[Transition] = []
@@ -136,6 +141,7 @@ class Playing:
             metadata=copied(result.metadata or {}),
             latency_ms=latency_ms,
         )
+        self._tell(self._slot, 0)
         act = await self._player.begin(self._episode.seed)
         self._messages = getattr(act, "messages", None)
         for _ in range(self._episode.max_steps):
@@ -161,7 +167,7 @@ class Playing:
             refused(refusal)
             return last
         self._steps.append(_transition(action, result, latency_ms))
-        self._stepped()
+        self._tell(self._slot, len(self._steps))
         return result
 
     def _keywords(self) -> Json:
