@@ -92,13 +92,13 @@ def loaded(name: str | None, max_length: int, folder: Path) -> tuple[Any, Any]:
 
 
 def trained(
-    loaded: tuple[Any, Any], reward: RewardFunction, asked: argparse.Namespace, folder: Path
+    learner: tuple[Any, Any], reward: RewardFunction, asked: argparse.Namespace, folder: Path
 ) -> list[float]:
     """Trains a model with its tokenizer; the mean reward of each step."""
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
-    model, tokenizer = loaded
+    model, tokenizer = learner
     tiny = asked.model is None
     config = GRPOConfig(
         output_dir=str(folder / "trainer"),
