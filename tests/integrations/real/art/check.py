@@ -62,4 +62,4 @@ if __name__ == "__main__":
         asyncio.run(main(server.url))
         left = [running.url for running in started if is_available(running.url, 1)]
     assert not left, left
-    print(f"art: {len(started)} servers for {CLIENTS * STEPS} rollouts, none left")
+    print(f"art {len(started)} servers for {CLIENTS * STEPS} rollouts, none left")

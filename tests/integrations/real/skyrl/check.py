@@ -106,9 +106,9 @@ async def main() -> None:
     with ThreadPoolExecutor(WORKERS) as pool:
         for name, count in ROLLOUTS.items():
             rewards = await asyncio.gather(*(rollout(name, pool) for _ in range(count)))
-            print(f"skyrl: skyrl-gym {version('skyrl-gym')} {name}: rewards {rewards}")
+            print(f"skyrl {version('skyrl-gym')} {name}: rewards {rewards}")
         rewards = await asyncio.gather(*(bridged(pool) for _ in range(WORKERS)))
-        print(f"skyrl: text_env, {WORKERS} rollouts: rewards {sorted(set(rewards))}")
+        print(f"skyrl text_env, {WORKERS} rollouts: rewards {sorted(set(rewards))}")
 
 
 if __name__ == "__main__":
@@ -119,4 +119,4 @@ if __name__ == "__main__":
         assert app.state.openenv.active_sessions == 0
     left = [running.url for running in started if is_available(running.url, 1)]
     assert not left, left
-    print(f"skyrl: {len(started)} servers for {sum(ROLLOUTS.values())} rollouts, none left")
+    print(f"skyrl {len(started)} servers for {sum(ROLLOUTS.values())} rollouts, none left")
