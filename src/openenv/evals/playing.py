@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,7 +18,7 @@ from openenv.evals.scorecard import Scorecard
 from openenv.protocol.errors import ConfigurationError, Json
 from openenv.rollout.collected import Collected
 from openenv.rollout.collecting import collect, planned
-from openenv.rollout.environment_spec import environment_spec
+from openenv.rollout.environment_spec import EnvironmentSpec, environment_spec
 from openenv.rollout.policies import Policy, as_policy
 from openenv.rollout.run import Progress
 
@@ -68,31 +69,38 @@ def evaluate(  # noqa: PLR0913  # each is a user's to set
     players = [as_policy(player) for player in _listed(policies)]
     distinct([player.name for player in players])
     judge, planned_seeds = _judge(success), _plan(episodes, seeds)
-    spec = environment_spec(base_url)
-    evaluation = Evaluation(
-        environment={"name": spec.name, "version": spec.version},
-        openenv_version=__version__,
-        started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    evaluation = replace(
+        _begun(environment_spec(base_url)),
         seeds=planned_seeds,
         options=dict(options or {}),
         max_steps=max_steps,
         success=_rule_in_words(success),
     )
     kept = _folders(folder, evaluation, [player.name for player in players])
+    played = partial(
+        collect,
+        base_url,
+        seeds=evaluation.seeds,
+        sessions=sessions,
+        max_steps=max_steps,
+        options=evaluation.options,
+    )
     cards = []
     for player in players:
-        collected = collect(
-            base_url,
-            player,
-            seeds=evaluation.seeds,
-            sessions=sessions,
-            max_steps=max_steps,
-            options=evaluation.options,
-            output=kept.get(player.name),
-            progress=None if progress is None else progress(player.name),
-        )
+        shown = None if progress is None else progress(player.name)
+        collected = played(player, output=kept.get(player.name), progress=shown)
         cards.append(_card(player.name, collected, evaluation, judge))
     return replace(evaluation, policies=cards)
+
+
+def _begun(spec: EnvironmentSpec) -> Evaluation:
+    """An evaluation of this environment, which begins now."""
+    return Evaluation(
+        environment=spec.identity,
+        openenv_version=__version__,
+        started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        seeds=(),
+    )
 
 
 def _card(name: str, collected: Collected, evaluation: Evaluation, judge: Success) -> Scorecard:
