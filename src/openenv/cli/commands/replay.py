@@ -102,10 +102,14 @@ def _named(environment: dict[str, Any]) -> str:
 def _tell(replayed: int, failed: int, difference: Difference | None, *, as_json: bool) -> None:
     from openenv.rollout.plain import to_plain
 
-    lines = [f"{replayed} episodes replayed, all the same"]
+    lines = [f"{_counted(replayed)} replayed, all the same"]
     if failed:
-        lines.append(f"of {failed} that had failed, the steps before the error, all the same")
+        lines.append(f"{_counted(failed)} up to the error that had ended it, all the same")
     if difference is not None:
-        lines = [str(difference), f"{replayed + failed} episodes before it were the same"]
+        lines = [str(difference), f"the same before it: {_counted(replayed + failed)}"]
     said = None if difference is None else to_plain(vars(difference))
     answer({"replayed": replayed, "failed": failed, "difference": said}, as_json, lines)
+
+
+def _counted(episodes: int) -> str:
+    return f"{episodes} episode" if episodes == 1 else f"{episodes} episodes"
