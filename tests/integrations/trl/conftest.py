@@ -1,6 +1,7 @@
 """One small model for all tests here, and trainers that are quick."""
 
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +26,7 @@ class Trainers:
 
     def __call__(self, prompts: int = 16, **options: Any) -> Any:
         """A trainer of a copy of the model; `args` are those of a `GRPOConfig`."""
-        from datasets import Dataset
-        from transformers import TrainerCallback
-        from trl import GRPOConfig, GRPOTrainer
-
-        class Notes(TrainerCallback):
-            """Keeps what the trainer logs of each rollout, step by step."""
-
-            def on_step_end(self, *_: Any, **__: Any) -> None:
-                (rewards,) = trainer._logs["rewards"].values()
-                self.rewards.append(list(rewards))
-                self.advantages.append(list(trainer._logs["advantages"]))
-
+        trl, datasets = (import_module(name) for name in ("trl", "datasets"))
         args: dict[str, Any] = {
             "output_dir": str(self._folder),
             "use_cpu": True,
@@ -54,17 +44,34 @@ class Trainers:
             **options.pop("args", {}),
         }
         rows = {"prompt": [PROMPT] * prompts, "seed": list(range(prompts))}
-        trainer = GRPOTrainer(
+        trainer = trl.GRPOTrainer(
             self.tiny.copy(),
-            args=GRPOConfig(**args),
-            train_dataset=Dataset.from_dict(rows),
+            args=trl.GRPOConfig(**args),
+            train_dataset=datasets.Dataset.from_dict(rows),
             processing_class=self.tiny.tokenizer,
             **options,
         )
-        trainer.notes = Notes()
-        trainer.notes.rewards, trainer.notes.advantages = [], []
-        trainer.add_callback(trainer.notes)
+        trainer.notes = noting(trainer)
         return trainer
+
+
+def noting(trainer: Any) -> Any:
+    """Keeps what a trainer logs of each rollout, step by step: `rewards` and `advantages`."""
+    callback: Any = import_module("transformers").TrainerCallback
+
+    class Notes(callback):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.rewards: list[list[float]] = []
+            self.advantages: list[list[float]] = []
+
+        def on_step_end(self, *_: Any, **__: Any) -> None:
+            (rewards,) = trainer._logs["rewards"].values()
+            self.rewards.append(list(rewards))
+            self.advantages.append(list(trainer._logs["advantages"]))
+
+    notes = Notes()
+    trainer.add_callback(notes)
+    return notes
 
 
 @pytest.fixture(scope="session")

@@ -222,7 +222,7 @@ def test_what_is_not_there_fails_at_set_up(url: str, workshop: str) -> None:
     with pytest.raises(ConfigurationError, match="no tool called hammer, saw; it has add, "):
         environment_factory(workshop, tools=["add", "saw", "hammer"])
     with pytest.raises(ConfigurationError, match="one of auto, tools, actions"):
-        environment_factory(url, tools="hands")  # type: ignore[arg-type]
+        environment_factory(url, tools="hands")
     with pytest.raises(ConfigurationError, match="tools='actions'"):
         environment_factory(url, tools="tools")
     with pytest.raises(ConfigurationError, match="address"):
@@ -244,7 +244,7 @@ def test_what_is_not_there_fails_at_set_up(url: str, workshop: str) -> None:
         ({"type": ["string", "null"]}, str | None),
         ({"anyOf": [{"type": "integer"}, {"enum": ["all", "none"]}]}, int | Literal["all", "none"]),
         ({"const": 3}, Literal[3]),
-        ({"enum": [1.5, True, None]}, Literal[1.5, True, None]),  # type: ignore[valid-type]
+        ({"enum": [1.5, True, None]}, Literal[1.5, True, None]),
         ({"$ref": "#/$defs/Side"}, Literal["left", "right"]),
         ({"$ref": "#/$defs/Tree"}, list[Any]),
         ({"$ref": "#/$defs/nowhere"}, Any),

@@ -13,7 +13,7 @@ from openenv.client.env_client import EnvClient
 from openenv.client.results import StepResult
 from openenv.client.tools import ToolCallFailed
 from openenv.env.tool_models import ToolErrorType
-from openenv.harness.rollouts.calls import as_text, text_of, told
+from openenv.harness.rollouts.calls import text_of, told
 from openenv.harness.rollouts.client_session import ClientSession, MessagesBuilder
 from openenv.harness.rollouts.results import Message, ToolResult
 from openenv.harness.rollouts.rewards import REWARD_ERROR
@@ -29,6 +29,7 @@ from openenv.protocol.errors import (
     ResetRequired,
     SessionLost,
 )
+from openenv.rollout.acting import as_text
 
 OVER = "The episode is over: no call has an effect any more."
 ENDED = "The episode is over."
