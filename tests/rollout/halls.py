@@ -72,6 +72,9 @@ def walk(*words: str) -> Any:
     return act
 
 
+stroll = walk("left", "right", "end")
+
+
 def recorded(number: int = 0, **fields: Any) -> Trajectory:
     """An episode of two steps that nobody played."""
     steps = [

@@ -74,7 +74,9 @@ def test_numbers_that_json_lacks(number: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [object(), {1: 2}, {"a": {3}}, np.array([object()], dtype=object)], ids=repr
+    "value",
+    [object(), {1: 2}, {"a": {3}}, np.array([object()], dtype=object)],
+    ids=["object", "number for a name", "set", "array of objects"],
 )
 def test_what_cannot_be_kept_is_refused(value: Any) -> None:
     with pytest.raises(NotPlain):
