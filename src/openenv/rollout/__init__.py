@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from openenv.rollout.collecting import collect as collect
     from openenv.rollout.collecting import collect_async as collect_async
     from openenv.rollout.environment_spec import EnvironmentSpec as EnvironmentSpec
+    from openenv.rollout.export import grpo_groups as grpo_groups
+    from openenv.rollout.export import preference_rows as preference_rows
+    from openenv.rollout.export import sft_rows as sft_rows
+    from openenv.rollout.export import to_dataset as to_dataset
     from openenv.rollout.metrics import PoolMetrics as PoolMetrics
     from openenv.rollout.model_policy import ModelPolicy as ModelPolicy
     from openenv.rollout.policies import Act as Act
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     from openenv.rollout.store import BrokenFile as BrokenFile
     from openenv.rollout.store import TrajectoryWriter as TrajectoryWriter
     from openenv.rollout.store import load_trajectories as load_trajectories
+    from openenv.rollout.tracking import TensorBoardTracker as TensorBoardTracker
+    from openenv.rollout.tracking import WandbTracker as WandbTracker
     from openenv.rollout.trajectory import Beginning as Beginning
     from openenv.rollout.trajectory import NotATrajectory as NotATrajectory
     from openenv.rollout.trajectory import Trajectory as Trajectory
@@ -54,15 +60,21 @@ _HOMES = {
     "Progress": "openenv.rollout.run",
     "RandomPolicy": "openenv.rollout.policies",
     "ScriptedPolicy": "openenv.rollout.policies",
+    "TensorBoardTracker": "openenv.rollout.tracking",
     "Tracker": "openenv.rollout.run",
     "Trajectory": "openenv.rollout.trajectory",
     "TrajectoryWriter": "openenv.rollout.store",
     "Transition": "openenv.rollout.trajectory",
+    "WandbTracker": "openenv.rollout.tracking",
     "collect": "openenv.rollout.collecting",
     "collect_async": "openenv.rollout.collecting",
+    "grpo_groups": "openenv.rollout.export",
     "load_trajectories": "openenv.rollout.store",
     "policy_named": "openenv.rollout.policy_names",
+    "preference_rows": "openenv.rollout.export",
     "replay": "openenv.rollout.replaying",
+    "sft_rows": "openenv.rollout.export",
+    "to_dataset": "openenv.rollout.export",
 }
 
 __all__ = [name for name in _HOMES if not name.startswith("_")]
