@@ -156,6 +156,16 @@ def test_a_parquet_file_that_nobody_closed_loses_nothing(tmp_path: Path) -> None
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
+def test_a_seed_that_no_column_keeps_is_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "some.parquet"
+    writer = TrajectoryWriter(path)
+    writer.write(recorded(0, seed=2**63))
+    with pytest.raises(NotPlain, match=r"keep it as \.jsonl"):
+        writer.close()
+    assert [each.seed for each in load_trajectories(path)] == [2**63]
+    assert [each.name for each in tmp_path.iterdir()] == ["some.parquet.new.jsonl"]
+
+
 def test_parquet_has_a_row_for_each_step(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     path = tmp_path / "some.parquet"

@@ -91,12 +91,12 @@ class Bar:
             max_refresh = 0.5
 
             def render(self, task: Any) -> Text:
-                return Text(in_words(total, collected))
+                return Text(in_words(total, collected), no_wrap=True, overflow="ellipsis")
 
         title = TextColumn("{task.description}", markup=False)
         self._bar = Progress(
             title,
-            BarColumn(),
+            BarColumn(bar_width=16),
             MofNCompleteColumn(),
             Counts(),
             console=Console(stderr=True),

@@ -15,6 +15,7 @@ from typing import Any
 
 from openenv.protocol.errors import Json
 from openenv.protocol.extras import needs
+from openenv.rollout.plain import NotPlain
 from openenv.rollout.trajectory import NotATrajectory, Trajectory
 
 ROWS_AT_ONCE = 4096
@@ -39,14 +40,22 @@ def rewrite(path: Path, trajectories: Iterable[Trajectory]) -> None:
     Args:
         path: the file; it may be read from while it is written.
         trajectories: all that it is to hold.
+
+    Raises:
+        NotPlain: a seed is too large for a column.
     """
     pa, parquet = require_pyarrow()
     schema = _schema(pa)
     fresh = path.with_name(f"{path.name}.tmp")
-    with parquet.ParquetWriter(fresh, schema, compression="zstd") as writer:
-        for rows in _chunks(row for each in trajectories for row in _rows(each)):
-            writer.write_table(pa.Table.from_pylist(rows, schema))
-    fresh.replace(path)
+    try:
+        with parquet.ParquetWriter(fresh, schema, compression="zstd") as writer:
+            for rows in _chunks(row for each in trajectories for row in _rows(each)):
+                writer.write_table(pa.Table.from_pylist(rows, schema))
+        fresh.replace(path)
+    except OverflowError as error:
+        raise NotPlain(f"{path} cannot keep a seed from 2**63; keep it as .jsonl") from error
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def rows_of(path: Path) -> Iterator[Trajectory]:

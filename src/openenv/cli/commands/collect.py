@@ -307,7 +307,7 @@ def _run(
     from openenv.project.collection import write
     from openenv.rollout.crew import Terms
 
-    listeners = [] if as_json else [shown(str(wanted["task"]))]
+    listeners = [] if as_json else [shown(Path(str(wanted["task"])).name)]
     collection = Collection(terms=Terms(sessions=sessions), listeners=listeners, **wanted)
     say(f"Playing {collection.num_episodes} episodes on {collection.spec.base_url}")
     return write(collection, output_dir, resume=resume, told=say)
