@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from openenv.harness.rollouts.results import Message, ModelStepResult
@@ -40,6 +41,8 @@ class Script:
         with needs("openenv-core[trl]"):
             self._trl: Any = import_module("trl.chat_template_utils")
             self._schema_of: Any = import_module("transformers.utils").get_json_schema
+        # Before 1.16, as Unsloth wants it, TRL reads calls without being told the tools.
+        self._reads_by = signature(self._trl.parse_response).parameters.keys()
         self._writer = trainer.processing_class
         self._tokenizer = getattr(self._writer, "tokenizer", self._writer)
         self._options = trainer.args.chat_template_kwargs or {}
@@ -86,7 +89,9 @@ class Script:
 
     def response(self, sampled: Sampled, prompt: list[int], tools: list[Json]) -> LLMResponse:
         """What the model says and calls by its tokens."""
-        said = self._trl.parse_response(self._tokenizer, sampled.ids, prefix=prompt, tools=tools)
+        context = {"prefix": prompt, "tools": tools}
+        known = {name: value for name, value in context.items() if name in self._reads_by}
+        said = self._trl.parse_response(self._tokenizer, sampled.ids, **known)
         called = [each.get("function", each) for each in said.get("tool_calls") or []]
         calls = [
             ToolCall.written(f"call_{number}", call["name"], call.get("arguments"))

@@ -39,5 +39,6 @@ def check_training() -> None:
 
 
 if __name__ == "__main__":
-    printed(Path(__file__).with_name("launching.py"))
+    for name in ("launching.py", "calling.py"):
+        printed(Path(__file__).with_name(name))
     check_training()
