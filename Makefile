@@ -92,5 +92,5 @@ soak: ## Keep a server busy for MINUTES: memory, threads and files must stay fla
 	@.venv/bin/python -m tests.proofs.soak --minutes $(MINUTES)
 
 clean: ## Remove what the other targets have made
-	@rm -rf .venv .peer-venv .integrations site web/node_modules .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
+	@rm -rf .venv .peer-venv .integrations .cache site web/node_modules .*_cache .coverage .coverage.* .hypothesis htmlcov build dist
 	@find . -name __pycache__ -prune -exec rm -rf {} +
