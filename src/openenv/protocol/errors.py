@@ -34,8 +34,9 @@ OpenEnvError
 
 Parts that stand by themselves have classes of their own below `OpenEnvError`: `env.tools`
 (ToolFailure), `client.tools` (ToolCallFailed), `executor` (ExecutorFailed), `llm.errors`
-(ModelFailed and its kinds), `rubrics.judge` (NoScore), `harness` (HarnessError, RolloutFailed,
-RewardError and others) and `evals` (EvalFailed).
+(ModelFailed and its kinds), `rubrics.judge` (NoScore), `rollout` (PolicyFailed and its kinds,
+BrokenFile, NotATrajectory, FolderBusy), `harness` (HarnessError, RolloutFailed, RewardError and
+others) and `evals` (EvalFailed).
 """
 
 from __future__ import annotations
