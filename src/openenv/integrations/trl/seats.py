@@ -27,13 +27,16 @@ from openenv.protocol.errors import (
     OpenEnvError,
     ReplyTimeout,
     ResetRequired,
+    SessionCreationError,
     SessionLost,
 )
 from openenv.rollout.acting import as_text
 
 OVER = "The episode is over: no call has an effect any more."
 ENDED = "The episode is over."
-LOST = (ConnectFailed, EnvironmentFailed, ReplyTimeout, SessionLost)
+_AWAY = (ConnectFailed, SessionCreationError, SessionLost)
+"""A server that ends, or has ended, and may begin anew."""
+LOST = (*_AWAY, EnvironmentFailed, ReplyTimeout)
 """What concerns one episode. Anything else is a mistake of the set-up, and ends the run."""
 _PAUSE_S = 0.25
 _MOST_FAILURES = 3
@@ -78,13 +81,13 @@ def patiently(begin: Callable[[], AnyT], patience_s: float) -> AnyT:
         patience_s: how long a server may stay away.
 
     Raises:
-        ConnectFailed: it stayed away for longer.
+        OpenEnvError: it stayed away for longer.
     """
     deadline = time.monotonic() + patience_s
     while True:
         try:
             return begin()
-        except (ConnectFailed, SessionLost):
+        except _AWAY:
             if time.monotonic() + _PAUSE_S > deadline:
                 raise
             time.sleep(_PAUSE_S)

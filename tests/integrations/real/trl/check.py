@@ -14,11 +14,13 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
+from dataclasses import replace
+from importlib import import_module, reload
 from typing import Any
 
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
+from trl.chat_template_utils import add_response_schema
 
 from openenv.integrations.trl import env_reward, environment_factory, rollout_func
 from openenv.testing import serving
@@ -48,8 +50,8 @@ def served(name: str, app: Any) -> Iterator[str]:
 
 
 def app_of(package: str) -> Any:
-    """An environment's application."""
-    return import_module(f"{package}.server.app").app
+    """An environment's application, a new one for each server."""
+    return reload(import_module(f"{package}.server.app")).app
 
 
 def active(url: str) -> int:
@@ -238,12 +240,11 @@ def games() -> str:
 
 def asynchronous() -> str:
     """The session loop of the asynchronous trainer."""
-    tiny = taught([ECHO])
-    from trl.chat_template_utils import add_response_schema
-
-    add_response_schema(tiny.tokenizer)
     with serving(app_of("echo_env")) as url:
-        return loops.check(tiny, url, [{"role": "user", "content": ECHO.prompt}])
+        sessions = loops.sessions_of(url)
+        tiny = taught([replace(ECHO, tools=loops.described(sessions))])
+        add_response_schema(tiny.tokenizer)
+        return loops.check(tiny, sessions, [{"role": "user", "content": ECHO.prompt}])
 
 
 PARTS = {

@@ -3,10 +3,10 @@
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
-from trl.experimental.async_grpo.openenv_harness import _HarnessRolloutLoop
+from trl.experimental.async_grpo.openenv_harness import _HarnessRolloutLoop, _tools_to_schema
 
 from openenv.core.harness import (
     HarnessRunLimits,
@@ -104,12 +104,23 @@ def _turns_of(tiny: Any) -> Any:
     return generate
 
 
-def check(tiny: Any, url: str, prompt: Any) -> str:
+def sessions_of(url: str) -> ServedSessions:
+    """Sessions that add nothing to the prompt."""
+    return ServedSessions(
+        url, moves="actions", reward="last", introduction=lambda first, task: list(task)
+    )
+
+
+def described(sessions: ServedSessions) -> Any:
+    """A server's tools as this loop shows them to the model."""
+    with closing(sessions.create([])) as session:
+        return _tools_to_schema(session.list_tools())
+
+
+def check(tiny: Any, sessions: ServedSessions, prompt: Any) -> str:
     """White-box sessions of a served environment, and a trace of an agent's own loop."""
     rewards, turns = [], []
-    with loop_of(
-        tiny, ServedSessions(url, moves="actions", reward="last"), MCPHarnessAdapter()
-    ) as loop:
+    with loop_of(tiny, sessions, MCPHarnessAdapter()) as loop:
         for group in range(8):
             (_, ids, sequences, calls, failures, reward), metrics = loop._run_session(prompt, group)
             assert failures == 0 and sequences and ids
