@@ -141,7 +141,7 @@ def prepare(outcome: Outcome, log: Path) -> None:
     if not (ready.is_file() and ready.read_text() == recipe):
         shutil.rmtree(venv, ignore_errors=True)
         run([interpreter(folder), "-m", "venv", venv], log)
-        pip = [python, "-m", "pip", "install", "-qq", "--no-input"]
+        pip: list[str | Path] = [python, "-m", "pip", "install", "-qq", "--no-input"]
         run([*pip, "-r", folder / "requirements.txt"], log)
         if (bare := folder / "no-deps.txt").is_file():
             run([*pip, "--no-deps", "-r", bare], log)
