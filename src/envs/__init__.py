@@ -8,21 +8,22 @@ else in these folders is imported as if this package were not here.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec
-from pathlib import Path
-from pkgutil import extend_path
-from types import ModuleType
+from typing import TYPE_CHECKING
 
-from openenv._alias import alias
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 _MANIFEST = "openenv.yaml"
 
 
-class _Environments(MetaPathFinder):
-    """Finds an environment's modules under the names that they have in a checkout."""
+class _Environments:
+    """Finds an environment's modules under the names that they have in a checkout.
+
+    What it needs is imported when it is asked: until the finder is in its place, other threads
+    that import from this package would be told that there is nothing.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -34,6 +35,8 @@ class _Environments(MetaPathFinder):
             own = f"{sys.modules[parent].__name__}.{child}"
         else:
             return None
+        from openenv._alias import alias
+
         return None if own == fullname else alias(fullname, own)
 
 
@@ -43,6 +46,9 @@ def _own_name(package: str) -> str:
     Raises:
         ModuleNotFoundError: there is none; the text says what to install.
     """
+    from importlib.machinery import PathFinder
+    from pkgutil import extend_path
+
     __path__[:] = extend_path(__path__, __name__)  # the path may have grown since
     here = f"{__name__}.{package}"
     if package.startswith("_"):
@@ -55,12 +61,18 @@ def _own_name(package: str) -> str:
 
 
 def _is_installed(package: str) -> bool:
+    from importlib.util import find_spec
+    from pathlib import Path
+
     spec = find_spec(package)
     places = (spec and spec.submodule_search_locations) or ()
     return any(Path(place, _MANIFEST).is_file() for place in places)
 
 
 def _is_brought_by_a_checkout(package: str) -> bool:
+    from importlib.util import find_spec
+    from pathlib import Path
+
     if find_spec(package) is not None:
         return False
     for folder in __path__:

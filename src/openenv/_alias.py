@@ -30,9 +30,13 @@ class _Alias(Loader):
     def __init__(self, own: ModuleSpec) -> None:
         self._own = own
 
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Imports it before anything has the second name: other threads wait for it till then."""
+        importlib.import_module(self._own.name)
+
     def exec_module(self, module: ModuleType) -> None:
         """Puts the module in the place of the one that was made to be filled."""
-        sys.modules[module.__name__] = importlib.import_module(self._own.name)
+        sys.modules[module.__name__] = sys.modules[self._own.name]
 
     def get_code(self, name: str) -> CodeType | None:
         """What `python -m name` runs."""

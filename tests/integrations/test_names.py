@@ -132,6 +132,20 @@ def test_a_checkout_on_the_path_brings_its_environments(checkout: Path, tmp_path
     assert run("-c", code, at=checkout).split() == ["lamp_env", "echo_env"]
 
 
+def test_threads_may_import_it_at_once(checkout: Path) -> None:
+    code = """if True:
+        import envs, importlib, sys
+        from concurrent.futures import ThreadPoolExecutor
+        names = ["envs.lamp_env.server.app", "lamp_env.server.app", "envs.lamp_env", "lamp_env"]
+        sys.path.append("envs")
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(importlib.import_module, names * 2))
+        assert found[0] is found[1] is found[4] is found[5]
+        print(found[2] is found[3] is found[6] is found[7])
+    """
+    assert run("-c", code, at=checkout) == "True\n"
+
+
 def test_what_is_no_environment_is_imported_as_ever(checkout: Path) -> None:
     code = """if True:
         import envs.words, envs.tasks.client
