@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from typing_extensions import ParamSpec
+
 from openenv._waiting import run_loop
 
+CallT = ParamSpec("CallT")
 ResultT = TypeVar("ResultT")
 
 FAREWELL_S = 1.0
@@ -97,6 +101,31 @@ class Background:
         await self._stopping.wait()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._farewell(), FAREWELL_S)
+
+
+def blocking(
+    awaited: Callable[CallT, Coroutine[Any, Any, ResultT]], thread: str
+) -> Callable[[Callable[[], None]], Callable[CallT, ResultT]]:
+    """Makes the blocking form of a coroutine function, with its arguments.
+
+    Args:
+        awaited: the coroutine function.
+        thread: the name of the thread that each call has.
+
+    Returns:
+        A decorator of a function that has nothing but the name and the text of the blocking form.
+    """
+
+    def form(named: Callable[[], None]) -> Callable[CallT, ResultT]:
+        def call(*arguments: CallT.args, **options: CallT.kwargs) -> ResultT:
+            return run_apart(awaited(*arguments, **options), thread)
+
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(call, name, getattr(named, name))
+        vars(call)["__signature__"] = inspect.signature(awaited)
+        return call
+
+    return form
 
 
 def run_apart(work: Coroutine[Any, Any, ResultT], name: str) -> ResultT:

@@ -11,7 +11,7 @@ from typing import Any
 
 from openenv.protocol.errors import ConfigurationError, Json
 from openenv.rollout.arguments import whole
-from openenv.rollout.background import run_apart
+from openenv.rollout.background import blocking
 from openenv.rollout.collected import Collected
 from openenv.rollout.crew import Terms
 from openenv.rollout.environment_spec import environment_spec
@@ -19,15 +19,6 @@ from openenv.rollout.episodes import Episode
 from openenv.rollout.policies import Policy, as_policy
 from openenv.rollout.run import Progress, Run, Tracker
 from openenv.rollout.trajectories_file import TrajectoriesFile
-
-
-def collect(base_url: str, policy: Policy | Callable[[Json], Any], **arguments: Any) -> Collected:
-    """Plays episodes on a server, and waits for all of them.
-
-    Arguments, result and errors as `collect_async`. It may be called inside an event loop, which
-    it then blocks. Ctrl-C ends it, and its sessions; what was written stays.
-    """
-    return run_apart(collect_async(base_url, policy, **arguments), "openenv-collect")
 
 
 async def collect_async(  # noqa: PLR0913  # each is a user's to set
@@ -95,6 +86,15 @@ async def collect_async(  # noqa: PLR0913  # each is a user's to set
             whose = {"environment": spec.identity, "policy": player.name}
             storage = stack.enter_context(TrajectoriesFile(Path(output), whose))
         return await Run(spec, player, terms, storage, listeners).play(plan)
+
+
+@blocking(collect_async, "openenv-collect")
+def collect() -> None:
+    """Plays episodes on a server, and waits for all of them.
+
+    Arguments, result and errors as `collect_async`. It may be called inside an event loop, which
+    it then blocks. Ctrl-C ends it, and its sessions; what was written stays.
+    """
 
 
 def planned(
