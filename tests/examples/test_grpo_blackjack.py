@@ -166,9 +166,9 @@ def test_it_learns_and_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_killed_servers_change_nothing(undisturbed: dict[str, Any], tmp_path: Path) -> None:
     with training(tmp_path, *SMALL) as process:
         output = read_until(process, "step   0/")
-        for step in (2, 4):
+        for _ in range(2):
             os.kill(server_of(output), signal.SIGKILL)
-            output += read_until(process, "server: ") + read_until(process, f"step   {step}/")
+            output += read_until(process, "server: ") + read_until(process, "step ")
         rest, _ = process.communicate(timeout=ANSWER_S)
     assert process.returncode in EITHER, output + rest
     assert_same(learned(tmp_path), undisturbed)
