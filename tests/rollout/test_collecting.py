@@ -149,7 +149,7 @@ def test_a_policy_that_hangs_is_given_up(url: str) -> None:
         return (lambda seen: free.wait(60.0)) if seed == 1 else walk("end")
 
     try:
-        collected = collect(url, BySeed(make), episodes=4, sessions=1, policy_timeout_s=0.2)
+        collected = collect(url, BySeed(make), episodes=4, sessions=1, policy_timeout_s=2.0)
     finally:
         free.set()
     assert dict(collected.errors) == {"PolicyTimeout": 1}
