@@ -43,7 +43,8 @@ def test_the_wheel_holds_every_module_and_its_record_is_right(tmp_path: Path) ->
     assert path.name == f"openenv_core-{__version__}-py3-none-any.whl"
     with zipfile.ZipFile(path) as wheel:
         names = wheel.namelist()
-        assert {"openenv/__init__.py", "openenv/py.typed", "openenv_core/__init__.py", "envs/__init__.py"} <= {*names}
+        wanted = ("openenv/__init__.py", "openenv/py.typed", "openenv_core/__init__.py")
+        assert {*wanted, "envs/__init__.py"} <= {*names}
         assert "openenv/project/templates/package/dot-gitignore.tmpl" in names
         assert not any("__pycache__" in name for name in names)
         folder = f"openenv_core-{__version__}.dist-info"
