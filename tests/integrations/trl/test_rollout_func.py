@@ -159,19 +159,19 @@ def test_rounds_wait_for_those_who_still_play() -> None:
 
     def play(turns: int) -> list[int]:
         try:
-            return [rounds.take(Wanted([turns], 1)).ids[0] for _ in range(turns)]
+            return [rounds.take(3 - turns, Wanted([turns], 1)).ids[0] for _ in range(turns)]
         finally:
             rounds.leave()
 
     def sample(wanted: Any) -> list[Sampled]:
-        sizes.append(len(wanted))
+        sizes.append([each.prompt_ids[0] for each in wanted])
         return [Sampled([each.prompt_ids[0] * 10], [0.0]) for each in wanted]
 
     with ThreadPoolExecutor(3) as threads:
         playing = [threads.submit(play, turns) for turns in (1, 2, 3)]
         rounds.serve(sample)
     assert [each.result() for each in playing] == [[10], [20, 20], [30, 30, 30]]
-    assert sizes == [3, 2, 1]
+    assert sizes == [[3, 2, 1], [3, 2], [3]]
 
 
 def test_rounds_that_break_leave_nobody_waiting() -> None:
@@ -181,7 +181,7 @@ def test_rounds_that_break_leave_nobody_waiting() -> None:
         try:
             for _ in range(2):
                 with pytest.raises(OpenEnvError, match="given up"):
-                    rounds.take(Wanted([1], 1))
+                    rounds.take(0, Wanted([1], 1))
         finally:
             rounds.leave()
 

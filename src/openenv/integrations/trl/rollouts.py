@@ -18,7 +18,7 @@ from openenv.harness.rollouts.served import Moves, ServedSessions
 from openenv.harness.rollouts.tokens import TokenSequence
 from openenv.harness.rollouts.white_box import MCPHarnessAdapter
 from openenv.integrations.trl.environments import Client, served
-from openenv.integrations.trl.rounds import Rounds
+from openenv.integrations.trl.rounds import Rounds, Sample
 from openenv.integrations.trl.sampling import sampler
 from openenv.integrations.trl.seats import LOST, Text, conversation, introduction, patiently
 from openenv.integrations.trl.turns import Script, Turns
@@ -26,6 +26,8 @@ from openenv.protocol.errors import ConfigurationError, Json, OpenEnvError
 
 Rollouts = dict[str, list[Any]]
 """Lists of one item for each prompt, as TRL reads them."""
+_Task = tuple[Any, int | None]
+"""A prompt and a seed."""
 
 
 def env_reward(env_reward: Sequence[float | None], **_: Any) -> list[float | None]:
@@ -129,13 +131,24 @@ class RolloutFunction:
         played: list[_Played] = []
         for first in range(0, len(tasks), self._terms.sessions):
             wave = tasks[first : first + self._terms.sessions]
-            rounds = Rounds(len(wave))
-            with ThreadPoolExecutor(len(wave), thread_name_prefix="openenv-rollout") as threads:
-                playing = [threads.submit(self._play, task, rounds, script) for task in wave]
-                rounds.serve(sample)
-            played += [each.result() for each in playing]
+            played += self._wave(wave, sample, script)
         self._refuse_to_go_on_in_vain(played)
         return _columns(played)
+
+    def _wave(self, tasks: Sequence[_Task], sample: Sample, script: Script) -> list[_Played]:
+        """Plays as many rollouts as there may be sessions."""
+        rounds = Rounds(len(tasks))
+
+        def play(place: int) -> _Played:
+            try:
+                return self._play(tasks[place], Turns(script, partial(rounds.take, place)), script)
+            finally:
+                rounds.leave()
+
+        with ThreadPoolExecutor(len(tasks), thread_name_prefix="openenv-rollout") as threads:
+            playing = [threads.submit(play, place) for place in range(len(tasks))]
+            rounds.serve(sample)
+        return [each.result() for each in playing]
 
     def _refuse_to_go_on_in_vain(self, played: Sequence[_Played]) -> None:
         """A server that is started anew takes a whole batch with it, but not the next one too."""
@@ -159,9 +172,8 @@ class RolloutFunction:
         self._groups += -(-count * accelerator.num_processes // size)
         return [first + (before + number) // size for number in range(count)]
 
-    def _play(self, task: tuple[Any, int | None], rounds: Rounds, script: Script) -> _Played:
+    def _play(self, task: _Task, turns: Turns, script: Script) -> _Played:
         """Plays one episode, in a thread of its own."""
-        turns = Turns(script, rounds.take)
         prompt, seed = task
         try:
             with self._session(prompt, seed) as session:
@@ -170,11 +182,9 @@ class RolloutFunction:
         except LOST as error:
             return _failed(error, HarnessRolloutResult(), script.blank(conversation(prompt)))
         except RolloutFailed as error:
-            if not isinstance(error.__cause__, OpenEnvError):
+            if not isinstance(error.__cause__, LOST):
                 raise
             return _failed(error, error.rollout, script.blank(conversation(prompt)))
-        finally:
-            rounds.leave()
 
     @contextmanager
     def _session(self, prompt: Any, seed: int | None) -> Iterator[ClientSession]:

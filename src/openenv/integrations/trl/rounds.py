@@ -36,6 +36,13 @@ class Sampled:
     logprobs: list[float] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class _Asked:
+    place: int
+    wanted: Wanted
+    turn: Future[Sampled] = field(default_factory=Future)
+
+
 Sample = Callable[[Sequence[Wanted]], list[Sampled]]
 """Takes one turn of the model for each."""
 
@@ -43,7 +50,8 @@ Sample = Callable[[Sequence[Wanted]], list[Sampled]]
 class Rounds:
     """Rollouts in threads of their own, whose turns the trainer's thread samples as one batch.
 
-    A round begins as soon as each rollout that still runs waits for its turn.
+    A round begins as soon as each rollout that still runs waits for its turn. It is sampled in
+    the rollouts' own order, whichever came first: the same seeds give the same run.
 
     Args:
         rollouts: how many there are, from 1.
@@ -51,17 +59,21 @@ class Rounds:
 
     def __init__(self, rollouts: int) -> None:
         self._running = rollouts
-        self._said: queue.Queue[tuple[Wanted, Future[Sampled]] | None] = queue.Queue()
+        self._said: queue.Queue[_Asked | None] = queue.Queue()
 
-    def take(self, wanted: Wanted) -> Sampled:
+    def take(self, place: int, wanted: Wanted) -> Sampled:
         """Waits for a turn, in a rollout's thread.
+
+        Args:
+            place: which rollout it is, from 0.
+            wanted: what it asks for.
 
         Raises:
             OpenEnvError: there are no more rounds.
         """
-        future: Future[Sampled] = Future()
-        self._said.put((wanted, future))
-        return future.result()
+        asked = _Asked(place, wanted)
+        self._said.put(asked)
+        return asked.turn.result()
 
     def leave(self) -> None:
         """A rollout takes no more turns."""
@@ -69,14 +81,15 @@ class Rounds:
 
     def serve(self, sample: Sample) -> None:
         """Holds rounds until all rollouts have left; raises what `sample` raises."""
-        waiting: list[tuple[Wanted, Future[Sampled]]] = []
+        waiting: list[_Asked] = []
         try:
             while self._running:
                 self._hear(waiting)
                 if waiting and len(waiting) == self._running:
-                    turns = sample([wanted for wanted, _ in waiting])
-                    for (_, future), turn in zip(waiting, turns, strict=True):
-                        future.set_result(turn)
+                    waiting.sort(key=lambda asked: asked.place)
+                    turns = sample([asked.wanted for asked in waiting])
+                    for asked, turn in zip(waiting, turns, strict=True):
+                        asked.turn.set_result(turn)
                     waiting = []
         finally:
             while self._running:  # only if something was raised
@@ -84,7 +97,7 @@ class Rounds:
                 waiting = []
                 self._hear(waiting)
 
-    def _hear(self, waiting: list[tuple[Wanted, Future[Sampled]]]) -> None:
+    def _hear(self, waiting: list[_Asked]) -> None:
         said = self._said.get()
         if said is None:
             self._running -= 1
@@ -92,6 +105,6 @@ class Rounds:
             waiting.append(said)
 
 
-def _refuse(waiting: list[tuple[Wanted, Future[Sampled]]]) -> None:
-    for _, future in waiting:
-        future.set_exception(OpenEnvError("the trainer has given up the batch"))
+def _refuse(waiting: list[_Asked]) -> None:
+    for asked in waiting:
+        asked.turn.set_exception(OpenEnvError("the trainer has given up the batch"))
