@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import torch
 from oumi import train
 from oumi.core.configs import (
     DataParams,
@@ -83,7 +84,7 @@ def configured(model: str, steps: int, output: str) -> TrainingConfig:
             output_dir=output,
             enable_wandb=False,
             enable_tensorboard=False,
-            trainer_kwargs={"use_cpu": model.startswith("/")},
+            trainer_kwargs={"use_cpu": not torch.cuda.is_available()},
         ),
     )
 
