@@ -1,6 +1,6 @@
 # Each target works on a fresh checkout: scripts/venv installs what is missing, once.
 
-.PHONY: help test test-agents test-envs test-swarm test-k8s integrations check format web catalog screenshots docs demo \
+.PHONY: help test test-agents test-envs test-swarm test-k8s integrations check format web catalog screenshots notebook docs demo \
 	train-blackjack bench bench-envs bench-web faults soak clean
 .DEFAULT_GOAL := help
 
@@ -53,6 +53,10 @@ screenshots: ## Take the pictures of the web page in docs/img; needs Chromium
 catalog: ## Write docs/environments anew from the packages
 	@scripts/venv envs
 	@.venv/bin/python -m tests.docs.catalog_pages
+
+notebook: ## Run the tutorial's notebook, and write its outputs anew
+	@scripts/venv dev
+	@.venv/bin/python -m tests.docs.notebook
 
 docs: ## Build the documentation site into site/
 	@scripts/venv dev
