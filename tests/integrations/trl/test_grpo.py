@@ -81,12 +81,20 @@ def test_the_factory_learns_to_talk(trainers: Trainers, echo: Served) -> None:
     learns(trainer)
 
 
-def test_rollouts_learn_to_talk(trainers: Trainers, echo: Served) -> None:
-    args = {"max_steps": 8, "per_device_train_batch_size": 16}
-    trainer = trainers(args=args, **by_rollouts(f"http://127.0.0.1:{echo.port}"))
-    trainer.train()
-    assert echo.active() == 0
-    learns(trainer)
+def test_both_ways_are_the_same_run(trainers: Trainers, echo: Served) -> None:
+    runs = []
+    for way in (by_rollouts, by_factory):
+        options = way(f"http://127.0.0.1:{echo.port}")
+        trainer = trainers(args={"max_steps": 3}, **options)
+        trainer.train()
+        if way is by_rollouts:
+            assert echo.active() == 0
+        else:
+            options["environment_factory"].close_all()
+        runs.append((column(trainer, "reward"), column(trainer, "grad_norm")))
+    (rewards, gradients), (same_rewards, same_gradients) = runs
+    assert rewards == pytest.approx(same_rewards)
+    assert gradients == pytest.approx(same_gradients, rel=1e-3)
 
 
 @both
