@@ -12,9 +12,9 @@ import pytest
 from openenv import Action, Environment, Observation
 from openenv.client.generic import GenericEnvClient
 from openenv.harness import HarnessRunLimits, MCPHarnessAdapter, RewardInvalid, ServedSessions
-from openenv.rollout.acting import action_tool, seen
 from openenv.harness.rollouts.rewards import resolve_env_reward
 from openenv.protocol.errors import ConfigurationError, ConnectFailed, InvalidRequest, ProtocolError
+from openenv.rollout.acting import action_tool, seen
 from tests.harness.trainer.worlds import Script, answers, guesses
 from tests.serving import Served, serving
 
