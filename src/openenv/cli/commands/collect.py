@@ -330,7 +330,8 @@ def _tell(answered: dict[str, Any], as_json: bool) -> None:
     ]
     if answered["avg_reward"] is not None:
         lines.append(
-            f"mean reward {answered['avg_reward']:.3f}, success rate {answered['success_rate']:.0%}"
+            f"mean reward {answered['avg_reward']:.3f}, "
+            f"{answered['success_rate']:.0%} with a reward above 0"
         )
     if "dataset" in answered:
         lines.append(f"uploaded to {answered['dataset']}")
