@@ -108,6 +108,10 @@ class Wild(Policy):
                 raise StopIteration
             if seed == 6:
                 raise SystemExit(3)
+            if seed == 7:
+                raise asyncio.CancelledError
+            if seed == 8:
+                raise KeyboardInterrupt
             return choices[seed]
 
         return act
@@ -124,7 +128,9 @@ class WildLater(Wild):
         async def later(result: Any) -> Any:
             await asyncio.sleep(0)
             if seed >= 5:
-                raise ValueError(seed)
+                raise [ValueError, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit][
+                    seed % 4
+                ]
             return act(result)
 
         return later
@@ -134,12 +140,60 @@ class WildLater(Wild):
 def test_a_policy_that_raises_or_talks_nonsense_fails_its_episode_alone(
     url: str, policy: Policy
 ) -> None:
-    collected = collect(url, policy, episodes=7, sessions=2)
-    assert dict(collected.ends) == {"error": 7}
+    collected = collect(url, policy, episodes=9, sessions=2)
+    assert dict(collected.ends) == {"error": 9}
     kinds = {each.seed: (each.error or {})["type"] for each in collected}
-    assert Counter(kinds.values())["PolicyFailed"] == 5
+    assert Counter(kinds.values())["PolicyFailed"] == 7
     assert kinds[4] == "InvalidRequest"
     assert "LookupError: no such episode" in str(by_name(collected)["ep-000000"].error)
+
+
+class Endless(Policy):
+    """Gives an action that contains itself, or says what no file holds, or breaks when told."""
+
+    def __init__(self, way: str) -> None:
+        self._way = way
+
+    def episode(self, seed: int, spec: EnvironmentSpec) -> Act:
+        action: dict[str, Any] = {"word": "end"}
+        if self._way == "contains itself":
+            action["word"] = action
+
+        class Playing:
+            messages = [object()] if self._way == "says an object" else None
+
+            def __call__(self, result: Any) -> Any:
+                return action
+
+            def ended(self, result: Any) -> None:
+                raise LookupError("too late")
+
+        return Playing()
+
+
+@pytest.mark.parametrize(
+    ("way", "error"),
+    [
+        ("contains itself", ("PolicyFailed", "contains itself")),
+        ("says an object", ("NotPlain", "object")),
+        ("breaks when told", ("PolicyFailed", "LookupError: too late")),
+    ],
+    ids=["endless", "unwritable", "told"],
+)
+def test_whatever_else_is_wrong_with_a_policy_is_its_episodes(
+    url: str, tmp_path: Path, way: str, error: tuple[str, str]
+) -> None:
+    [episode] = collect(url, Endless(way), episodes=1, output=tmp_path / "episodes.jsonl")
+    told = episode.error or {}
+    assert told["type"] == error[0]
+    assert error[1] in told["message"]
+
+
+def test_a_policy_has_a_name(url: str) -> None:
+    nameless = RandomPolicy()
+    nameless.name = ""
+    with pytest.raises(ConfigurationError, match="name is a text"):
+        collect(url, nameless)
 
 
 def test_a_policy_that_hangs_is_given_up(url: str) -> None:

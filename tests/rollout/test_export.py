@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from openenv.cli.__main__ import app
 from openenv.project.errors import UsageProblem
-from openenv.rollout import Trajectory, TrajectoryWriter, Transition
+from openenv.rollout import BrokenFile, Trajectory, TrajectoryWriter, Transition
 from openenv.rollout.export import (
     group_advantages,
     grpo_groups,
@@ -178,6 +178,24 @@ def test_the_command_does_not_overwrite_what_it_reads(tmp_path: Path) -> None:
     with pytest.raises(UsageProblem, match="holds the trajectories"):
         export(folder, "-o", folder / "trajectories.jsonl")
     assert (folder / "trajectories.jsonl").read_bytes() == before
+
+
+def test_rows_that_cannot_be_made_leave_the_older_ones(tmp_path: Path) -> None:
+    folder = write(tmp_path / "runs", scored(1.0))
+    with (folder / "trajectories.jsonl").open("a") as file:
+        file.write("{}\n")
+    out = tmp_path / "rows.jsonl"
+    out.write_text("older\n")
+    with pytest.raises(BrokenFile):
+        export(folder, "-o", out)
+    assert out.read_text() == "older\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"runs", "rows.jsonl"}
+
+
+def test_rewards_that_add_up_to_no_number_are_no_reward() -> None:
+    huge = played([1e308] * 3, 0)
+    assert huge.total_reward is None
+    assert not list(sft_rows([huge]))
 
 
 def test_options_of_another_kind_of_rows_are_refused(tmp_path: Path) -> None:

@@ -75,16 +75,30 @@ class Player:
                 f"the policy {self.policy.name!r} must give an action as a dict, or None to stop; "
                 f"it gave a {type(choice).__name__}"
             )
-        action: Json = copied(choice)
+        try:
+            action: Json = copied(choice)
+        except RecursionError as error:
+            raise PolicyFailed(
+                f"the policy {self.policy.name!r} gave an action that is too deep, or contains "
+                "itself"
+            ) from error
         return action
 
     async def _called(self, function: Callable[..., Any], *arguments: Any) -> Any:
         if self.policy.blocks:
             return await self.thread.call(function, *arguments)
-        try:
-            return function(*arguments)
-        except Exception as error:
-            raise self.calls.failed(error) from error
+        return self.calls.made(function, *arguments)
+
+    def tell(self, act: Act, what: str, said: object) -> bool:
+        """Tells whatever plays an episode something; whether it listens to such.
+
+        Raises:
+            PolicyFailed: it raised.
+        """
+        listens = getattr(act, what, None)
+        if listens is not None:
+            self.calls.made(listens, said)
+        return listens is not None
 
 
 class Playing:
@@ -151,7 +165,7 @@ class Playing:
             if action is None:
                 return "limit"
             result = await self._step(act, action, result)
-        getattr(act, "ended", _nobody)(result)
+        self._player.tell(act, "ended", result)
         if not result.done:
             return "limit"
         return "truncated" if result.truncated else "terminated"
@@ -161,10 +175,8 @@ class Playing:
         try:
             result, latency_ms = await self._ask("step", action)
         except InvalidRequest as refusal:
-            refused = getattr(act, "refused", None)
-            if refused is None or isinstance(refusal, ResetRequired):
+            if isinstance(refusal, ResetRequired) or not self._player.tell(act, "refused", refusal):
                 raise
-            refused(refusal)
             return last
         self._steps.append(_transition(action, result, latency_ms))
         self._tell(self._slot, len(self._steps))
@@ -218,7 +230,3 @@ def _transition(action: Json, result: StepResult[Json], latency_ms: float) -> Tr
         metadata=copied(result.metadata or {}),
         latency_ms=latency_ms,
     )
-
-
-def _nobody(result: StepResult[Json]) -> None:
-    """Most policies do not look at what they cannot act upon."""

@@ -100,9 +100,14 @@ def as_policy(policy: Policy | Callable[[Json], Any]) -> Policy:
     """The policy itself, or the one that a function makes.
 
     Raises:
-        ConfigurationError: it is neither.
+        ConfigurationError: it is neither, or has no name.
     """
-    return policy if isinstance(policy, Policy) else ScriptedPolicy(policy)
+    player = policy if isinstance(policy, Policy) else ScriptedPolicy(policy)
+    if not isinstance(player.name, str) or not player.name:
+        raise ConfigurationError(
+            f"a policy's name is a text that reports call it by, got {player.name!r}"
+        )
+    return player
 
 
 def _legal(actions: list[Json], observation: Json) -> list[Json]:

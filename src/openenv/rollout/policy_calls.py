@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import inspect
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
 from openenv.protocol.errors import OpenEnvError
+from openenv.rubrics.containment import ENDINGS, contained, is_ctrl_c
 
 MOST_HUNG = 64
 """How many calls may hang at the same time, each in a thread that nobody can end."""
@@ -53,14 +54,32 @@ class PolicyCalls:
         """
         if not inspect.isawaitable(chosen):
             return chosen
-        task = asyncio.ensure_future(_awaited(chosen, self.failed))
+        task = asyncio.ensure_future(contained(chosen))
         try:
             done, _ = await asyncio.wait({task}, timeout=self._timeout_s)
             if not done:
                 raise self._timeout()
+            error = asyncio.CancelledError() if task.cancelled() else task.exception()
+            if error is not None:
+                raise self.failed(error) from error
             return task.result()
         finally:
             task.cancel()  # of no effect unless the wait was given up or cancelled
+
+    def made(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function that does not block returns.
+
+        Raises:
+            PolicyFailed: it raised.
+        """
+        try:
+            return function(*arguments)
+        except Exception as error:
+            raise self.failed(error) from error
+        except ENDINGS as end:
+            if is_ctrl_c(end):
+                raise
+            raise self.failed(end) from end
 
     def failed(self, error: BaseException) -> OpenEnvError:
         """The error that a policy raised, as one of ours."""
@@ -158,10 +177,3 @@ class PolicyThread:
 def _serve(work: SimpleQueue[Any]) -> None:
     while (task := work.get()) is not None:
         task()
-
-
-async def _awaited(chosen: Awaitable[Any], failed: Callable[[BaseException], OpenEnvError]) -> Any:
-    try:
-        return await chosen
-    except Exception as error:
-        raise failed(error) from error

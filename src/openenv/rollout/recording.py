@@ -50,7 +50,8 @@ class Recorder:
         try:
             line = trajectory, encoded(trajectory)
         except NotPlain as error:
-            empty = replace(trajectory, steps=[], reset=None, end="error", error=told(error))
+            nothing = {"steps": [], "reset": None, "messages": None}
+            empty = replace(trajectory, end="error", error=told(error), **nothing)
             line = empty, encoded(empty)
         written = asyncio.get_running_loop().create_future()
         self._waiting.append((line, written))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -107,13 +108,15 @@ class Trajectory:
     def total_reward(self) -> float | None:
         """The sum of the steps' rewards.
 
-        `None` where no step has one, where one could not be computed, and where an error ended the
-        episode: such an episode says nothing of its policy, and belongs into no mean.
+        `None` where no step has one, where one could not be computed, where the sum is no finite
+        number, and where an error ended the episode: such an episode says nothing of its policy,
+        and belongs into no mean.
         """
         if self.end == "error" or any(step.reward_error for step in self.steps):
             return None
         rewards = [step.reward for step in self.steps if step.reward is not None]
-        return float(sum(rewards)) if rewards else None
+        total = float(sum(rewards)) if rewards else math.nan
+        return total if math.isfinite(total) else None
 
     def to_dict(self) -> Json:
         """The trajectory as `json.dumps` takes it; see `openenv.rollout.plain`.

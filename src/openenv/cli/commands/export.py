@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -73,16 +74,19 @@ def _rows(
 
 
 def _written(rows: Iterable[dict[str, Any]], output: Path) -> int:
-    """Writes a line for each row; says how many there are."""
+    """Writes a line for each row, and puts the file into place at the end; says how many."""
     from openenv.project.errors import ProjectError
 
     count = 0
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        with output.open("w", encoding="utf-8") as file:
-            for row in rows:
-                file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
-                count += 1
+        with TemporaryDirectory(prefix=".rows-", dir=output.parent) as folder:
+            written = Path(folder, output.name)
+            with written.open("w", encoding="utf-8") as file:
+                for row in rows:
+                    file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+                    count += 1
+            written.replace(output)
     except OSError as error:
         raise ProjectError(f"{error.filename or output}: {error.strerror}") from error
     return count
