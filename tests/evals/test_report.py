@@ -9,6 +9,7 @@ import pytest
 from openenv.evals import Evaluation, compare, html_report
 from openenv.evals.charts import Axis
 from openenv.evals.comparing import together
+from openenv.evals.tables import Table
 from tests.evals.test_comparing import noisy, side
 
 EVIL = "<script>alert(1)</script>\"'&"
@@ -79,3 +80,11 @@ def test_an_axis_has_room_for_all_and_round_numbers(values: list[float]) -> None
     assert all(axis.low <= value <= axis.high for value in values)
     assert 2 <= len(axis.ticks) <= 14
     assert axis.low < axis.high
+
+
+def test_figures_are_split_for_narrow_terminals() -> None:
+    table = Table(["policy", "mean", "n"], [["random", "0.1", "20"]])
+    assert table.split(2) == (
+        Table(["policy", "mean"], [["random", "0.1"]]),
+        Table(["policy", "n"], [["random", "20"]]),
+    )

@@ -11,6 +11,8 @@ from openenv.evals.intervals import Interval
 from openenv.evals.scorecard import REASONS, Scorecard
 
 NONE = "–"
+COUNTS_FROM = 5
+"""The column of `figures` from which on it tells what the others rest on."""
 _MOST_REASONS = 5
 
 
@@ -25,6 +27,12 @@ class Table:
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+    def split(self, column: int) -> tuple[Table, Table]:
+        """Two narrower tables, the second from this column on; both begin with the first one."""
+        rest = [[row[0], *row[column:]] for row in (self.headers, *self.rows)]
+        before = Table(self.headers[:column], [row[:column] for row in self.rows])
+        return before, Table(rest[0], rest[1:])
 
 
 def figures(evaluation: Evaluation) -> Table:

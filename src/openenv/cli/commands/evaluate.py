@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -273,8 +273,8 @@ def _lines(evaluation: Evaluation, comparison: Comparison | None) -> Iterator[st
     version = f" {told['version']}" if told.get("version") else ""
     seeds = len(set(evaluation.seeds))
     yield f"{told.get('name')}{version}: {len(evaluation.seeds)} episodes each, {seeds} seeds"
-    shown: Iterable[tables.Table] = (tables.figures(evaluation), tables.endings(evaluation))
-    for each in shown:
+    figures = tables.figures(evaluation).split(tables.COUNTS_FROM)  # a terminal is narrow
+    for each in (*figures, tables.endings(evaluation)):
         yield ""
         yield from table(each.headers, each.rows)
     if comparison is not None:
