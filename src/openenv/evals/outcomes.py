@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,7 +56,6 @@ class EpisodeOutcome:
     def of(cls, trajectory: Trajectory, success: Success) -> EpisodeOutcome:
         """What is kept of an episode."""
         reward = trajectory.total_reward
-        finite = reward is not None and math.isfinite(reward)
         succeeded = None if trajectory.end == "error" else success(trajectory)
         latencies = [step.latency_ms for step in trajectory.steps]
         if trajectory.reset is not None:
@@ -65,12 +63,12 @@ class EpisodeOutcome:
         return cls(
             episode_id=trajectory.episode_id,
             seed=trajectory.seed,
-            reward=reward if finite else None,
+            reward=reward,
             reason=_reason(trajectory, succeeded),
             success=succeeded,
             steps=len(trajectory),
             seconds=round(sum(latencies) / 1000, 6),
-            unscored=None if finite else _why_unscored(trajectory),
+            unscored=_why_unscored(trajectory) if reward is None else None,
         )
 
 
@@ -157,6 +155,7 @@ def _why_unscored(trajectory: Trajectory) -> str:
         if step.reward_error:
             said = step.reward_error.get("message") or step.reward_error
             return f"the reward of step {number} could not be computed: {said}"
-    if trajectory.total_reward is not None:
-        return f"the rewards add up to {trajectory.total_reward}"
+    rewards = [step.reward for step in trajectory.steps if step.reward is not None]
+    if rewards:
+        return f"the rewards add up to {sum(rewards)}"
     return f"no reward was given in {len(trajectory)} steps"
