@@ -23,7 +23,6 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.mkdir(parents=True, exist_ok=True)
 
     def save(self, config: Config, trainer: Trainer, progress: Progress) -> None:
         """Takes down all that the next step depends on."""
@@ -42,7 +41,7 @@ class Folder:
         """
         file = self.path / "checkpoint.pt"
         if not file.exists():
-            raise BadConfig(f"{file}: there is no checkpoint; begin without --resume")
+            raise BadConfig(f"{file}: there is no checkpoint; train.py makes one, if it begins without --resume")
         state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
         return state
 
@@ -68,6 +67,7 @@ class Folder:
         self.write_text(name, json.dumps(content, indent=2) + "\n")
 
     def _write(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
         part = self.path / f"{name}.part"
         with part.open("wb") as file:
             fill(file)

@@ -23,7 +23,7 @@ LEVELS = {
     "always stand": evaluate(policies.always_stand).value,
     "optimal": evaluate(policies.optimal()).value,
 }
-COLUMNS = 60
+COLUMNS = 54  # the panel fits into 80
 
 
 def view_on(console: Console) -> AbstractContextManager[Show]:

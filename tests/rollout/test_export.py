@@ -172,6 +172,14 @@ def test_the_command_writes_rows_of_several_files(tmp_path: Path) -> None:
     assert "without a reward" in export(one, "-o", out, "--min-reward", 2).stderr
 
 
+def test_groups_of_one_are_told_of(tmp_path: Path) -> None:
+    lonely = write(tmp_path / "lonely", scored(1.0), scored(0.0, seed=1))
+    out = tmp_path / "groups.jsonl"
+    assert "no group has two rewards" in export(lonely, "--to", "grpo", "-o", out).stderr
+    pair = write(tmp_path / "pair", scored(1.0), scored(0.0))
+    assert "no group" not in export(pair, "--to", "grpo", "-o", out).stderr
+
+
 def test_the_command_does_not_overwrite_what_it_reads(tmp_path: Path) -> None:
     folder = write(tmp_path, scored(1.0))
     before = (folder / "trajectories.jsonl").read_bytes()

@@ -50,8 +50,8 @@ class Recorder:
         try:
             line = trajectory, encoded(trajectory)
         except NotPlain as error:
-            nothing = {"steps": [], "reset": None, "messages": None}
-            empty = replace(trajectory, end="error", error=told(error), **nothing)
+            kept = replace(trajectory, end="error", error=told(error), messages=None)
+            empty = replace(kept, steps=[], reset=None)
             line = empty, encoded(empty)
         written = asyncio.get_running_loop().create_future()
         self._waiting.append((line, written))

@@ -54,11 +54,17 @@ def export(
     if any(file_of(path).resolve() == output.resolve() for path in trajectories):
         raise UsageProblem(f"{output} holds the trajectories; give another --output")
     found = chain.from_iterable(load_trajectories(path) for path in trajectories)
-    rows = _written(_rows(found, to, min_reward, margin or 0.0), output)
-    answered = {"rows": rows, "kind": to, "output": str(output)}
-    answer(answered, as_json, [f"{rows} rows written to {output}"])
-    if not rows:
+    count = _Count()
+    _write(count.seen(_rows(found, to, min_reward, margin or 0.0)), output)
+    answered = {"rows": count.rows, "kind": to, "output": str(output)}
+    answer(answered, as_json, [f"{count.rows} rows written to {output}"])
+    if not count.rows:
         say("no episode fits: those without a reward are in no row, and pairs need the same seed")
+    elif not count.of_use:
+        say(
+            "no group has two rewards, so none has advantages: play each seed several times, by a "
+            "policy that varies, as collect(…, seeds=[0, 0, 0, 0, 1, 1, 1, 1]) in Python does"
+        )
 
 
 def _rows(
@@ -73,11 +79,23 @@ def _rows(
     return rows.grpo_groups(found)
 
 
-def _written(rows: Iterable[dict[str, Any]], output: Path) -> int:
-    """Writes a line for each row, and puts the file into place at the end; says how many."""
+class _Count:
+    """Counts rows, and those that say something: groups without advantages do not."""
+
+    rows = 0
+    of_use = 0
+
+    def seen(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for row in rows:
+            self.rows += 1
+            self.of_use += any(row.get("mask", [True]))
+            yield row
+
+
+def _write(rows: Iterable[dict[str, Any]], output: Path) -> None:
+    """Writes a line for each row, and puts the file into place at the end."""
     from openenv.project.errors import ProjectError
 
-    count = 0
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".rows-", dir=output.parent) as folder:
@@ -85,8 +103,6 @@ def _written(rows: Iterable[dict[str, Any]], output: Path) -> int:
             with written.open("w", encoding="utf-8") as file:
                 for row in rows:
                     file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
-                    count += 1
             written.replace(output)
     except OSError as error:
         raise ProjectError(f"{error.filename or output}: {error.strerror}") from error
-    return count
