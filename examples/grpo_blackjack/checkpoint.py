@@ -41,7 +41,7 @@ class Folder:
         """
         file = self.path / "checkpoint.pt"
         if not file.exists():
-            raise BadConfig(f"{file}: there is no checkpoint; train.py makes one, if it begins without --resume")
+            raise BadConfig(f"{file}: no checkpoint is here; train.py makes one without --resume")
         state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
         return state
 
