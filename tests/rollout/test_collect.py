@@ -134,6 +134,15 @@ def test_losses_are_dropped_unless_they_are_wanted(server: Served, tmp_path: Pat
     assert (kept["num_collected"], kept["avg_reward"]) == (2, -1.0)
 
 
+def test_what_the_figures_leave_out_is_said(server: Served, tmp_path: Path) -> None:
+    url = f"http://127.0.0.1:{server.port}"
+    asked = ["collect", "walk", "--base-url", url, "-o", str(tmp_path), "-n", "20"]
+    dropping = CliRunner().invoke(app, asked).stdout
+    assert "with a reward below 0 were dropped: --keep-losses keeps them" in dropping
+    cut = CliRunner().invoke(app, [*asked, "--no-resume", "--max-turns", "2"]).stdout
+    assert "20 ended before the environment ended them: after --max-turns 2" in cut
+
+
 def test_a_limit_of_turns_ends_an_episode(server: Served, tmp_path: Path) -> None:
     collect(server, tmp_path, "-n", "1", "--max-turns", "2")
     [record] = records(tmp_path)

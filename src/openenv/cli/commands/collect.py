@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -132,7 +132,7 @@ def collect(
         answered = _run(wanted, sessions, output_dir, resume, as_json=as_json)
     if push_to_hub is not None:
         answered["dataset"] = _push(output_dir, push_to_hub, private, commit_message)
-    _tell(answered, as_json)
+    _tell(answered, max_turns, as_json)
 
 
 def _player(
@@ -320,7 +320,7 @@ def _push(output_dir: Path, repo_id: str, private: bool, message: str | None) ->
         return push_to_hf_hub(output_dir, repo_id, private=private, commit_message=message)
 
 
-def _tell(answered: dict[str, Any], as_json: bool) -> None:
+def _tell(answered: dict[str, Any], max_turns: int, as_json: bool) -> None:
     unscored = answered["num_unscored"]
     lines = [
         f"{answered['num_collected']} episodes written to {answered['results']}, "
@@ -333,6 +333,7 @@ def _tell(answered: dict[str, Any], as_json: bool) -> None:
             f"mean reward {answered['avg_reward']:.3f}, "
             f"{answered['success_rate']:.0%} with a reward above 0"
         )
+    lines += _caveats(answered, max_turns)
     if "dataset" in answered:
         lines.append(f"uploaded to {answered['dataset']}")
     there = answered["num_collected"] + answered["num_skipped"]
@@ -341,6 +342,21 @@ def _tell(answered: dict[str, Any], as_json: bool) -> None:
     answer(answered, as_json, lines)
     if there:
         next_steps(f"head -n 1 {answered['results']}")
+
+
+def _caveats(answered: dict[str, Any], max_turns: int) -> Iterator[str]:
+    """What the figures leave out, and how to have it."""
+    written, dropped, cut = (answered[f"num_{name}"] for name in ("collected", "dropped", "cut"))
+    if written and dropped:
+        yield (
+            f"these are the figures of the {written} that were written; {dropped} with a reward "
+            "below 0 were dropped: --keep-losses keeps them"
+        )
+    if cut:
+        yield (
+            f"{cut} ended before the environment ended them: after --max-turns {max_turns}, or as "
+            "the policy stopped"
+        )
 
 
 def _why_nothing(answered: dict[str, Any]) -> str:

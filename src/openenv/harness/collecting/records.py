@@ -235,6 +235,7 @@ class CollectResult:
         num_dropped: those that nobody wanted to keep.
         num_failed: those that an error ended.
         num_unscored: those whose reward could not be computed; they count as nothing else.
+        num_cut: those of the written ones that a limit ended, not the environment.
         episode_ids: of the episodes that were written.
         failures: how many failed by which kind of error.
         rewards: of the episodes that were written and have one.
@@ -245,6 +246,7 @@ class CollectResult:
     num_dropped: int = 0
     num_failed: int = 0
     num_unscored: int = 0
+    num_cut: int = 0
     episode_ids: list[str] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
     rewards: list[float] = field(default_factory=list, repr=False)
@@ -262,6 +264,7 @@ class CollectResult:
     def collected(self, record: EpisodeRecord) -> None:
         """Counts an episode that was written."""
         self.num_collected += 1
+        self.num_cut += record.metrics.get("stopped_by") == "limit"
         self.episode_ids.append(record.episode_id)
         if record.reward is not None:
             self.rewards.append(record.reward)
