@@ -371,6 +371,19 @@ def test_trackers_are_told_and_one_that_breaks_breaks_nothing(
     assert "the disk is full" in caplog.text
 
 
+class Unready(Counts):
+    """Breaks at once."""
+
+    def begin(self, total: int, collected: Collected) -> None:
+        raise OSError("the screen is gone")
+
+
+def test_a_progress_that_cannot_begin_ends_no_run(url: str) -> None:
+    progress = Unready()
+    assert len(collect(url, walk("end"), episodes=2, progress=progress)) == 2
+    assert (progress.seen, progress.closed) == ([], 1)
+
+
 def test_an_output_that_cannot_be_written_ends_the_run(url: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):

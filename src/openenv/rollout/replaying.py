@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -100,11 +101,12 @@ def replay(
     if trajectory.reset is None:
         return None
     answers: list[Answer] = []
-    difference = _difference(trajectory, base_url, answers, ignore)
+    with closing(_answers(trajectory, base_url)) as coming:
+        difference = _difference(trajectory, coming, answers, ignore)
     if difference is None or difference.path in _OF_LENGTH:
         return difference
-    again = islice(_answers(trajectory, base_url), len(answers))
-    pairs = zip(answers, again, strict=False)
+    with closing(_answers(trajectory, base_url)) as coming:
+        pairs = list(zip(answers, coming, strict=False))
     is_random = any(
         parting(_kept(one.said, ignore), _kept(other.said, ignore)) is not None
         for one, other in pairs
@@ -138,11 +140,14 @@ def replay_all(
 
 
 def _difference(
-    trajectory: Trajectory, base_url: str, answers: list[Answer], ignore: Collection[str]
+    trajectory: Trajectory,
+    coming: Iterable[Answer],
+    answers: list[Answer],
+    ignore: Collection[str],
 ) -> Difference | None:
     """The first difference; the answers so far are added to a list."""
     found = partial(Difference, episode_id=trajectory.episode_id)
-    for number, answer in enumerate(_answers(trajectory, base_url)):
+    for number, answer in enumerate(coming):
         answers.append(answer)
         if "error" in answer.said:
             return found(step=number, path="error", expected=None, got=answer.said["error"])
@@ -160,7 +165,7 @@ def _difference(
     return None
 
 
-def _answers(trajectory: Trajectory, base_url: str) -> Iterator[Answer]:
+def _answers(trajectory: Trajectory, base_url: str) -> Generator[Answer, None, None]:
     """What the reset and the steps give now, until the episode ends or a step is refused."""
     with GenericEnvClient(base_url=base_url).sync() as client:
         result = client.reset(

@@ -86,9 +86,10 @@ class Run:
             if self._storage is not None:
                 there = await asyncio.to_thread(self._storage.there, plan)
             self.collected.skipped = len(there)
-            for listener in self._listeners:
-                if hasattr(listener, "begin"):
-                    listener.begin(len(plan), self.collected)
+            for listener in list(self._listeners):
+                begin = getattr(listener, "begin", None)
+                if begin is not None:
+                    self._tell(listener, begin, len(plan), self.collected)
             await self._crew.play(each for each in plan if each.episode_id not in there)
         finally:
             if self._recorder is not None:
@@ -103,9 +104,13 @@ class Run:
             trajectory = await self._recorder.keep(trajectory)
         self.collected.add(trajectory)
         for listener in list(self._listeners):
-            if not _told(listener.episode, trajectory):
-                self._listeners.remove(listener)
-                _told(listener.close)
+            self._tell(listener, listener.episode, trajectory)
+
+    def _tell(self, listener: Tracker, call: Callable[..., object], *arguments: Any) -> None:
+        """Tells a listener something; one that fails is told nothing more."""
+        if not _told(call, *arguments):
+            self._listeners.remove(listener)
+            _told(listener.close)
 
 
 def _told(call: Callable[..., object], *arguments: Any) -> bool:
