@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from openenv.cli.__main__ import app
 from openenv.protocol.extras import MissingPackage
 from openenv.rollout import RandomPolicy, collect
 from openenv.rollout.tracking import TensorBoardTracker, WandbTracker
@@ -50,6 +52,17 @@ def test_a_run_is_tracked(tmp_path: Path) -> None:
             trackers=[TensorBoardTracker(tmp_path)],
         )
     assert len(curves(tmp_path)["episode/steps"]) == 5
+
+
+def test_commands_draw_curves(tmp_path: Path) -> None:
+    with serving(Lottery) as served:
+        played_on = ["--base-url", f"http://127.0.0.1:{served.port}", "-n", "3", "--json"]
+        for words in (["collect", "lottery", "-o", str(tmp_path / "episodes")], ["eval"]):
+            drawn = ["--tensorboard", str(tmp_path / words[0])]
+            run = CliRunner().invoke(app, [*words, *played_on, *drawn])
+            assert run.exit_code == 0, (run.output, run.exception)
+    for folder in (tmp_path / "collect", tmp_path / "eval/random"):
+        assert len(curves(folder)["episode/steps"]) == 3
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from openenv.cli.output import say
 
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
     from openenv.rollout.run import Progress
     from openenv.rollout.trajectory import Trajectory
 
+TensorBoard = Annotated[
+    Path | None,
+    typer.Option(
+        help="Draw each episode's reward, steps and end as curves for TensorBoard, in this folder."
+    ),
+]
 EVERY_S = 5.0
 """Between two lines, where there is no terminal."""
 _MINUTE, _HOUR = 60, 3600

@@ -20,7 +20,7 @@ from openenv.rollout.collected import Collected
 from openenv.rollout.collecting import collect, planned
 from openenv.rollout.environment_spec import EnvironmentSpec, environment_spec
 from openenv.rollout.policies import Policy, as_policy
-from openenv.rollout.run import Progress
+from openenv.rollout.run import Progress, Tracker
 
 Player: TypeAlias = Policy | Callable[[Json], Any]
 DEFAULT_EPISODES = 100
@@ -42,6 +42,7 @@ def evaluate(  # noqa: PLR0913  # each is a user's to set
     success: str | Success | None = None,
     folder: str | Path | None = None,
     progress: Callable[[str], Progress] | None = None,
+    tracker: Callable[[str], Tracker] | None = None,
 ) -> Evaluation:
     """Has several policies play the same seeds of an environment.
 
@@ -60,6 +61,7 @@ def evaluate(  # noqa: PLR0913  # each is a user's to set
         folder: where the trajectories are kept, a folder for each policy. What is there already is
             not played again, so that an evaluation that was cut off can be resumed, or grow.
         progress: makes what shows how far a policy has come, by the policy's name.
+        tracker: makes what is told of each trajectory of a policy, by the policy's name.
 
     Raises:
         ConfigurationError: there is no policy, no episode, or more than `MOST_EPISODES`;
@@ -88,7 +90,9 @@ def evaluate(  # noqa: PLR0913  # each is a user's to set
     cards = []
     for player in players:
         shown = None if progress is None else progress(player.name)
-        collected = played(player, output=kept.get(player.name), progress=shown)
+        told = [] if tracker is None else [tracker(player.name)]
+        output = kept.get(player.name)
+        collected = played(player, output=output, progress=shown, trackers=told)
         cards.append(_card(player.name, collected, evaluation, judge))
     return replace(evaluation, policies=cards)
 
@@ -170,9 +174,14 @@ def _folders(
             "options, max_steps or another environment or version; give another folder"
         )
     described.write_text(plan, encoding="utf-8")
-    places = {name: _SAFE.sub("-", name).strip("-.") or "policy" for name in names}
+    places = {name: folder_name(name) for name in names}
     distinct(list(places.values()))
     return {name: folder / place / "trajectories.jsonl" for name, place in places.items()}
+
+
+def folder_name(policy: str) -> str:
+    """What the folder of a policy is called, by the policy's name."""
+    return _SAFE.sub("-", policy).strip("-.") or "policy"
 
 
 def _conditions(evaluation: Evaluation) -> Json:

@@ -11,12 +11,14 @@ import typer
 
 from openenv.cli.hub_options import AsJson
 from openenv.cli.output import answer, next_steps, say, step
+from openenv.cli.progress import TensorBoard
 from openenv.cli.served_env import served
 
 if TYPE_CHECKING:
     from openenv.llm import LLMClient
     from openenv.rollout.environment_spec import EnvironmentSpec
     from openenv.rollout.policies import Policy
+    from openenv.rollout.run import Tracker
 
 Env = Annotated[
     str,
@@ -106,6 +108,7 @@ def collect(
     max_tokens: MaxTokens = None,
     system_prompt: SystemPrompt = None,
     keep_losses: KeepLosses = False,
+    tensorboard: TensorBoard = None,
     push_to_hub: PushToHub = None,
     private: Private = False,
     commit_message: CommitMessage = None,
@@ -129,7 +132,8 @@ def collect(
     with served(env, None if base_url is None else _address(base_url), sessions) as url:
         wanted["spec"] = _spec(url)
         wanted["policy"], wanted["player"] = player(wanted["spec"])
-        answered = _run(wanted, sessions, output_dir, resume, as_json=as_json)
+        wanted["listeners"] = _listeners(env, tensorboard, as_json)
+        answered = _run(wanted, sessions, output_dir, resume)
     if push_to_hub is not None:
         answered["dataset"] = _push(output_dir, push_to_hub, private, commit_message)
     _tell(answered, max_turns, as_json)
@@ -299,16 +303,21 @@ def _client(
         raise UsageProblem(f"--llm-endpoint, --temperature, --max-tokens: {error}") from error
 
 
-def _run(
-    wanted: dict[str, Any], sessions: int, output_dir: Path, resume: bool, *, as_json: bool
-) -> dict[str, Any]:
+def _listeners(env: str, tensorboard: Path | None, as_json: bool) -> list[Tracker]:
+    """What is told of each episode."""
     from openenv.cli.progress import shown
+    from openenv.rollout import TensorBoardTracker
+
+    curves: list[Tracker] = [] if tensorboard is None else [TensorBoardTracker(tensorboard)]
+    return curves if as_json else [*curves, shown(Path(env).name)]
+
+
+def _run(wanted: dict[str, Any], sessions: int, output_dir: Path, resume: bool) -> dict[str, Any]:
     from openenv.harness.collecting.collection import Collection
     from openenv.project.collection import write
     from openenv.rollout.crew import Terms
 
-    listeners = [] if as_json else [shown(Path(str(wanted["task"])).name)]
-    collection = Collection(terms=Terms(sessions=sessions), listeners=listeners, **wanted)
+    collection = Collection(terms=Terms(sessions=sessions), **wanted)
     say(f"Playing {collection.num_episodes} episodes on {collection.spec.base_url}")
     return write(collection, output_dir, resume=resume, told=say)
 

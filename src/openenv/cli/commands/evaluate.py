@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from openenv.cli.hub_options import AsJson
+from openenv.cli.progress import TensorBoard
 
 if TYPE_CHECKING:
     from openenv.evals.comparing import Comparison, Side
     from openenv.evals.evaluation import Evaluation
     from openenv.rollout.policies import Policy
+    from openenv.rollout.run import Tracker
 
 Env = Annotated[
     str | None,
@@ -91,6 +94,7 @@ def evaluate(
     compare: Compare = None,
     output: Output = None,
     html: Html = None,
+    tensorboard: TensorBoard = None,
     fail_under: FailUnder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -108,6 +112,7 @@ def evaluate(
         "success": success,
         "folder": keep,
         "progress": None if as_json else progress,
+        "tracker": None if tensorboard is None else partial(_curves, tensorboard),
     }
     players = _players(policy, compare, is_played=bool(env or base_url))
     evaluation: Evaluation | None = None
@@ -124,6 +129,14 @@ def evaluate(
         _write(output, json.dumps(answered, indent=2) + "\n")
     _tell(shown, comparison, answered, as_json)
     _judge(evaluation, fail_under)
+
+
+def _curves(folder: Path, policy: str) -> Tracker:
+    """A policy's curves, in a folder of its own: TensorBoard shows each as a run."""
+    from openenv.evals.playing import folder_name
+    from openenv.rollout import TensorBoardTracker
+
+    return TensorBoardTracker(folder / folder_name(policy))
 
 
 @contextmanager
