@@ -89,10 +89,8 @@ def evaluate(  # noqa: PLR0913  # each is a user's to set
     )
     cards = []
     for player in players:
-        shown = None if progress is None else progress(player.name)
-        told = [] if tracker is None else [tracker(player.name)]
-        output = kept.get(player.name)
-        collected = played(player, output=output, progress=shown, trackers=told)
+        told = [made(player.name) for made in (tracker, progress) if made is not None]
+        collected = played(player, output=kept.get(player.name), trackers=told)
         cards.append(_card(player.name, collected, evaluation, judge))
     return replace(evaluation, policies=cards)
 
