@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from openenv.cli import progress
 from openenv.cli.__main__ import app
 from openenv.rollout import TrajectoryWriter, load_trajectories
-from openenv.rollout.collected import Collected
+from openenv.rollout.collecting.collected import Collected
 from tests.rollout.halls import halls, recorded
 from tests.serving import eventually
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from openenv.rollout import Act, EnvironmentSpec, Policy, Trajectory, collect
-from openenv.rollout.replaying import replay_all
+from openenv.rollout.trajectories.replaying import replay_all
 from tests.envs.case import Case
 from tests.serving import Served, eventually
 

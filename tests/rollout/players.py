@@ -5,7 +5,7 @@ from typing import Any
 
 from openenv.harness.collecting.collection import Collection
 from openenv.rollout import Act, EnvironmentSpec, Policy
-from openenv.rollout.environment_spec import environment_spec
+from openenv.rollout.policies.environment_spec import environment_spec
 
 Makes = Callable[[int], Callable[[dict[str, Any]], Any]]
 

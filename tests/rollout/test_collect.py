@@ -17,7 +17,7 @@ from openenv.harness.collecting.records import EpisodeRecord, RolloutSerializer
 from openenv.project.collection import write
 from openenv.project.errors import ProjectError
 from openenv.rollout import EnvironmentSpec, RandomPolicy, ScriptedPolicy, load_trajectories
-from openenv.rollout.crew import Terms
+from openenv.rollout.collecting.crew import Terms
 from openenv.testing import Call, Failure, ModelServer, Reply
 from tests.rollout.players import collection
 from tests.serving import Served, serving

@@ -25,7 +25,7 @@ from openenv.rollout import (
     collect_async,
     load_trajectories,
 )
-from openenv.rollout.policy_calls import PolicyCalls, PolicyThread
+from openenv.rollout.policies.calls import PolicyCalls, PolicyThread
 from tests.rollout.halls import halls, walk
 from tests.rollout.players import BySeed
 from tests.serving import Served, eventually
@@ -221,7 +221,7 @@ def test_a_policy_that_never_answers_is_given_up(url: str) -> None:
 async def test_a_policy_that_always_hangs_is_called_no_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("openenv.rollout.policy_calls.MOST_HUNG", 3)
+    monkeypatch.setattr("openenv.rollout.policies.calls.MOST_HUNG", 3)
     free = threading.Event()
     calls = PolicyCalls("stuck", 0.01)
     try:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from openenv.cli.__main__ import app
 from openenv.project.errors import UsageProblem
 from openenv.rollout import BrokenFile, Trajectory, TrajectoryWriter, Transition
-from openenv.rollout.export import (
+from openenv.rollout.trajectories.export import (
     group_advantages,
     grpo_groups,
     messages,

@@ -9,8 +9,8 @@ import pytest
 
 from openenv import Action, ConnectFailed, Environment, Observation, SessionCapacityError
 from openenv.rollout import Trajectory, collect, replay
-from openenv.rollout.differences import parting
-from openenv.rollout.replaying import replay_all
+from openenv.rollout.trajectories.differences import parting
+from openenv.rollout.trajectories.replaying import replay_all
 from openenv.testing import Counting
 from tests.rollout.halls import Hall, halls, recorded, walk
 from tests.rollout.players import BySeed

@@ -18,8 +18,8 @@ from openenv.rollout import (
     Transition,
     load_trajectories,
 )
-from openenv.rollout.differences import parting
-from openenv.rollout.plain import NotPlain, from_plain, to_plain
+from openenv.rollout.trajectories.differences import parting
+from openenv.rollout.trajectories.plain import NotPlain, from_plain, to_plain
 from tests.rollout.halls import recorded
 
 ARRAYS = [
@@ -241,7 +241,7 @@ def test_a_line_of_something_else_is_named_and_kept(
 def test_a_line_without_an_end_is_not_read_into_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("openenv.rollout.json_lines.LONGEST_LINE", 1000)
+    monkeypatch.setattr("openenv.rollout.trajectories.json_lines.LONGEST_LINE", 1000)
     path = tmp_path / "some.jsonl"
     path.write_text("x" * 5000)
     with pytest.raises(BrokenFile, match="line 1 is longer than 1000 bytes"):

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from openenv.cli.__main__ import app
 from openenv.protocol.extras import MissingPackage
 from openenv.rollout import RandomPolicy, collect
-from openenv.rollout.tracking import TensorBoardTracker, WandbTracker
+from openenv.rollout.collecting.tracking import TensorBoardTracker, WandbTracker
 from tests.evals.lottery import Lottery, played
 from tests.serving import serving
 

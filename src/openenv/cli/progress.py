@@ -12,9 +12,9 @@ import typer
 from openenv.cli.output import say
 
 if TYPE_CHECKING:
-    from openenv.rollout.collected import Collected
-    from openenv.rollout.run import Progress
-    from openenv.rollout.trajectory import Trajectory
+    from openenv.rollout.collecting.collected import Collected
+    from openenv.rollout.collecting.run import Progress
+    from openenv.rollout.trajectories.trajectory import Trajectory
 
 TensorBoard = Annotated[
     Path | None,
@@ -51,7 +51,7 @@ class Lines:
         self._thread: threading.Thread | None = None
 
     def begin(self, total: int, collected: Collected) -> None:
-        """See `openenv.rollout.run.Progress`."""
+        """See `openenv.rollout.collecting.run.Progress`."""
         self._thread = threading.Thread(
             target=self._tell, args=(total, collected), name="openenv-progress", daemon=True
         )
@@ -85,7 +85,7 @@ class Bar:
         self._task: Any = None
 
     def begin(self, total: int, collected: Collected) -> None:
-        """See `openenv.rollout.run.Progress`."""
+        """See `openenv.rollout.collecting.run.Progress`."""
         from rich.console import Console
         from rich.progress import (
             BarColumn,

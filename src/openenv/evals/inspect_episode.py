@@ -25,7 +25,7 @@ from openenv.protocol.errors import (
     OpenEnvError,
     ProtocolError,
 )
-from openenv.rollout.acting import action_tool, as_text, seen
+from openenv.rollout.policies.acting import action_tool, as_text, seen
 
 Moves = Literal["auto", "tools", "actions"]
 """How an agent moves: by the environment's tools, by its actions, or whichever there are."""

@@ -19,7 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from openenv.client.generic import GenericEnvClient
 from openenv.evals.inspect_episode import Episode, Moves, Outcome
 from openenv.protocol.errors import ConfigurationError
-from openenv.rollout.acting import as_text, seen
+from openenv.rollout.policies.acting import as_text, seen
 
 PROMPT = (
     "You are an agent in an environment. Act by calling tools, until the episode is over; it ends "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from openenv.protocol.errors import ConfigurationError, Json
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.trajectories.trajectory import Trajectory
 
 Reason = Literal[
     "success", "failure", "terminated", "truncated", "limit", "invalid_action", "error"

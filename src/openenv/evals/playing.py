@@ -16,11 +16,11 @@ from openenv.evals.evaluation import Evaluation, distinct
 from openenv.evals.outcomes import EpisodeOutcome, Success, said_success, success_rule
 from openenv.evals.scorecard import Scorecard
 from openenv.protocol.errors import ConfigurationError, Json
-from openenv.rollout.collected import Collected
-from openenv.rollout.collecting import collect, planned
-from openenv.rollout.environment_spec import EnvironmentSpec, environment_spec
-from openenv.rollout.policies import Policy, as_policy
-from openenv.rollout.run import Progress, Tracker
+from openenv.rollout.collecting.collect import collect, planned
+from openenv.rollout.collecting.collected import Collected
+from openenv.rollout.collecting.run import Progress, Tracker
+from openenv.rollout.policies.environment_spec import EnvironmentSpec, environment_spec
+from openenv.rollout.policies.policy import Policy, as_policy
 
 Player: TypeAlias = Policy | Callable[[Json], Any]
 DEFAULT_EPISODES = 100

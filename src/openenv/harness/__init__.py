@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from openenv.harness.rollouts.training import TrainingTurn as TrainingTurn
     from openenv.harness.rollouts.white_box import HarnessAdapter as HarnessAdapter
     from openenv.harness.rollouts.white_box import MCPHarnessAdapter as MCPHarnessAdapter
-    from openenv.rollout.folder_lock import FolderBusy as FolderBusy
+    from openenv.rollout.trajectories.folder_lock import FolderBusy as FolderBusy
 
 _HOMES = {
     "ACPHarnessAdapter": "openenv.harness.agents.acp",
@@ -82,7 +82,7 @@ _HOMES = {
     "CollectRunner": "openenv.harness.collecting.collect",
     "EpisodeRecord": "openenv.harness.collecting.records",
     "HTTPHarnessAdapter": "openenv.harness.agents.over_http",
-    "FolderBusy": "openenv.rollout.folder_lock",
+    "FolderBusy": "openenv.rollout.trajectories.folder_lock",
     "HarnessAction": "openenv.harness.agents.environment",
     "HarnessAdapter": "openenv.harness.rollouts.white_box",
     "HarnessClientMessage": "openenv.harness.agents.events",

@@ -22,7 +22,7 @@ from openenv.harness.rollouts.rewards import in_words
 from openenv.harness.rollouts.rollout_errors import RewardInvalid
 from openenv.protocol.errors import InvalidRequest, Json
 from openenv.protocol.extras import needs
-from openenv.rollout.acting import as_text, seen
+from openenv.rollout.policies.acting import as_text, seen
 
 Messages = list[dict[str, str]]
 

@@ -14,7 +14,7 @@ from openenv.harness.collecting.collection import Collection
 from openenv.harness.collecting.records import CollectResult, RolloutSerializer
 from openenv.project.errors import ProjectError
 from openenv.protocol.errors import ConnectFailed
-from openenv.rollout.folder_lock import FolderBusy
+from openenv.rollout.trajectories.folder_lock import FolderBusy
 
 
 def write(

@@ -8,9 +8,9 @@ from typing import Any
 
 from openenv.client.results import StepResult
 from openenv.protocol.errors import EnvironmentFailed, InvalidRequest, ResetRequired, SessionError
-from openenv.rollout.differences import parting
 from openenv.rollout.made_up.calls import Player
 from openenv.rollout.made_up.fitting import Json, shown
+from openenv.rollout.trajectories.differences import parting
 
 SEED = 7
 EPISODE_ID = "openenv-check"

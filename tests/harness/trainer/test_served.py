@@ -14,7 +14,7 @@ from openenv.client.generic import GenericEnvClient
 from openenv.harness import HarnessRunLimits, MCPHarnessAdapter, RewardInvalid, ServedSessions
 from openenv.harness.rollouts.rewards import resolve_env_reward
 from openenv.protocol.errors import ConfigurationError, ConnectFailed, InvalidRequest, ProtocolError
-from openenv.rollout.acting import action_tool, seen
+from openenv.rollout.policies.acting import action_tool, seen
 from tests.harness.trainer.worlds import Script, answers, guesses
 from tests.serving import Served, serving
 

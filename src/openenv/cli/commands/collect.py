@@ -16,9 +16,9 @@ from openenv.cli.served_env import served
 
 if TYPE_CHECKING:
     from openenv.llm import LLMClient
-    from openenv.rollout.environment_spec import EnvironmentSpec
-    from openenv.rollout.policies import Policy
-    from openenv.rollout.run import Tracker
+    from openenv.rollout.collecting.run import Tracker
+    from openenv.rollout.policies.environment_spec import EnvironmentSpec
+    from openenv.rollout.policies.policy import Policy
 
 Env = Annotated[
     str,
@@ -180,7 +180,7 @@ def _checked(policy: Policy, spec: EnvironmentSpec) -> Policy:
 def _model(client: LLMClient, prompt: str | None, name: str, spec: EnvironmentSpec) -> Policy:
     """A model as a policy, which is told what the environment says of itself."""
     from openenv.rollout import ModelPolicy
-    from openenv.rollout.model_policy import SYSTEM_PROMPT
+    from openenv.rollout.policies.model_policy import SYSTEM_PROMPT
 
     if prompt is None:
         prompt = "\n\n".join([SYSTEM_PROMPT, *_description(spec.base_url)])
@@ -237,7 +237,7 @@ def _spec(base_url: str) -> EnvironmentSpec:
     from openenv.client.endpoint import UNAUTHORIZED_STATUS
     from openenv.project.errors import ProjectError
     from openenv.protocol.errors import ConnectFailed
-    from openenv.rollout.environment_spec import environment_spec
+    from openenv.rollout.policies.environment_spec import environment_spec
 
     why = "it says nothing of it"
     try:
@@ -315,7 +315,7 @@ def _listeners(env: str, tensorboard: Path | None, as_json: bool) -> list[Tracke
 def _run(wanted: dict[str, Any], sessions: int, output_dir: Path, resume: bool) -> dict[str, Any]:
     from openenv.harness.collecting.collection import Collection
     from openenv.project.collection import write
-    from openenv.rollout.crew import Terms
+    from openenv.rollout.collecting.crew import Terms
 
     collection = Collection(terms=Terms(sessions=sessions), **wanted)
     say(f"Playing {collection.num_episodes} episodes on {collection.spec.base_url}")

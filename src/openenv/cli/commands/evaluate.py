@@ -17,8 +17,8 @@ from openenv.cli.progress import TensorBoard
 if TYPE_CHECKING:
     from openenv.evals.comparing import Comparison, Side
     from openenv.evals.evaluation import Evaluation
-    from openenv.rollout.policies import Policy
-    from openenv.rollout.run import Tracker
+    from openenv.rollout.collecting.run import Tracker
+    from openenv.rollout.policies.policy import Policy
 
 Env = Annotated[
     str | None,
@@ -204,7 +204,7 @@ def _players(
     """The policies that play, by what they were called on the command line."""
     from openenv.project.errors import UsageProblem
     from openenv.protocol.errors import ConfigurationError
-    from openenv.rollout.policy_names import policy_named
+    from openenv.rollout.policies.names import policy_named
 
     sides = [side for side in compare or () if not _is_saved(side)]
     wanted = list(dict.fromkeys([*(policies or ()), *sides]))

@@ -14,7 +14,7 @@ import typer
 from openenv.cli.hub_options import AsJson
 
 if TYPE_CHECKING:
-    from openenv.rollout.trajectory import Trajectory
+    from openenv.rollout.trajectories.trajectory import Trajectory
 
 Files = Annotated[
     list[Path],
@@ -47,7 +47,7 @@ def export(
     """Write trajectories as rows for supervised, preference or group-relative training."""
     from openenv.cli.output import answer, say
     from openenv.project.errors import UsageProblem
-    from openenv.rollout.store import file_of, load_trajectories
+    from openenv.rollout.trajectories.store import file_of, load_trajectories
 
     if (min_reward is not None and to != "sft") or (margin is not None and to != "preference"):
         raise UsageProblem("--min-reward goes with --to sft, and --margin with --to preference")
@@ -70,7 +70,7 @@ def export(
 def _rows(
     found: Iterable[Trajectory], to: str, min_reward: float | None, margin: float
 ) -> Iterator[dict[str, Any]]:
-    from openenv.rollout import export as rows
+    from openenv.rollout.trajectories import export as rows
 
     if to == "sft":
         return rows.sft_rows(found, min_reward=min_reward)

@@ -14,8 +14,8 @@ from openenv.cli.served_env import served
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from openenv.rollout.replaying import Difference
-    from openenv.rollout.trajectory import Trajectory
+    from openenv.rollout.trajectories.replaying import Difference
+    from openenv.rollout.trajectories.trajectory import Trajectory
 
 
 def replay(
@@ -78,8 +78,8 @@ def _replayed(
     wanted: Iterator[Trajectory], url: str, sessions: int, ignore: list[str]
 ) -> tuple[int, int, Difference | None]:
     """How many were the same, of how many only the beginning could be, and the first difference."""
-    from openenv.rollout.environment_spec import environment_spec
-    from openenv.rollout.replaying import replay_all
+    from openenv.rollout.policies.environment_spec import environment_spec
+    from openenv.rollout.trajectories.replaying import replay_all
 
     spec = environment_spec(url)
     replayed = failed = 0
@@ -100,7 +100,7 @@ def _named(environment: dict[str, Any]) -> str:
 
 
 def _tell(replayed: int, failed: int, difference: Difference | None, *, as_json: bool) -> None:
-    from openenv.rollout.plain import to_plain
+    from openenv.rollout.trajectories.plain import to_plain
 
     lines = [f"{_counted(replayed)} replayed, all the same"]
     if failed:

@@ -10,14 +10,14 @@ from openenv.harness.collecting.records import CollectResult, EpisodeRecord, Rol
 from openenv.harness.collecting.trajectory_records import record_of, unscored
 from openenv.protocol.errors import ConfigurationError
 from openenv.rollout.background import run_apart
-from openenv.rollout.collecting import planned
-from openenv.rollout.crew import Terms
-from openenv.rollout.environment_spec import EnvironmentSpec
-from openenv.rollout.episodes import Episode
-from openenv.rollout.policies import Policy
-from openenv.rollout.recording import Line
-from openenv.rollout.run import Run, Tracker
-from openenv.rollout.store import (
+from openenv.rollout.collecting.collect import planned
+from openenv.rollout.collecting.crew import Terms
+from openenv.rollout.collecting.episodes import Episode
+from openenv.rollout.collecting.recording import Line
+from openenv.rollout.collecting.run import Run, Tracker
+from openenv.rollout.policies.environment_spec import EnvironmentSpec
+from openenv.rollout.policies.policy import Policy
+from openenv.rollout.trajectories.store import (
     PARQUET,
     TRAJECTORIES_FILENAME,
     TrajectoryWriter,
@@ -25,7 +25,7 @@ from openenv.rollout.store import (
     journal_of,
     load_trajectories,
 )
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.trajectories.trajectory import Trajectory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,7 @@ class _Folder:
         return there & wanted.keys()
 
     def write(self, lines: Sequence[Line]) -> None:
-        """See `openenv.rollout.recording.Sink`."""
+        """See `openenv.rollout.collecting.recording.Sink`."""
         kept: list[tuple[EpisodeRecord, bytes]] = []
         for trajectory, line in lines:
             record = record_of(trajectory, self._collection.task)
@@ -156,7 +156,7 @@ class _Folder:
             self.result.collected(record)
 
     def trajectories(self) -> Iterator[Trajectory]:
-        """See `openenv.rollout.run.Storage`."""
+        """See `openenv.rollout.collecting.run.Storage`."""
         return load_trajectories(self._path)
 
     def __enter__(self) -> _Folder:

@@ -17,8 +17,8 @@ from typing_extensions import Self
 from openenv.harness.rollouts.rewards import STEP_REWARDS, resolve_env_reward
 from openenv.harness.rollouts.rollout_errors import RewardInvalid, RewardMissing
 from openenv.protocol.errors import ConfigurationError, Json, OpenEnvError
-from openenv.rollout.folder_lock import alone_in
-from openenv.rollout.json_lines import append, is_cut_off, mend
+from openenv.rollout.trajectories.folder_lock import alone_in
+from openenv.rollout.trajectories.json_lines import append, is_cut_off, mend
 
 if TYPE_CHECKING:
     from openenv.harness.rollouts.results import HarnessRolloutResult, VerifyResult

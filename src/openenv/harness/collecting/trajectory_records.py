@@ -9,8 +9,8 @@ from openenv.harness.collecting.records import EpisodeRecord
 from openenv.harness.rollouts.rewards import REWARD, REWARD_ERROR, STEP_REWARDS, in_words
 from openenv.harness.rollouts.rollout_errors import RewardInvalid
 from openenv.protocol.errors import Json
-from openenv.rollout.plain import to_plain
-from openenv.rollout.trajectory import Beginning, Trajectory, Transition
+from openenv.rollout.trajectories.plain import to_plain
+from openenv.rollout.trajectories.trajectory import Beginning, Trajectory, Transition
 
 
 def record_of(trajectory: Trajectory, task: Any = None) -> EpisodeRecord:

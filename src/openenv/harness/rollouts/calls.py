@@ -26,7 +26,7 @@ from openenv.protocol.errors import (
     ReplyTimeout,
     SessionError,
 )
-from openenv.rollout.acting import as_text, to_text
+from openenv.rollout.policies.acting import as_text, to_text
 
 if TYPE_CHECKING:
     from openenv.harness.rollouts.sessions import ResourceSession

@@ -11,7 +11,7 @@ from openenv.harness.rollouts.results import Message, VerifyResult
 from openenv.harness.rollouts.rewards import RETURN, REWARD, REWARD_ERROR, STEP_REWARDS
 from openenv.harness.rollouts.sessions import ResourceSession
 from openenv.protocol.errors import ConfigurationError, EnvironmentFailed, Json
-from openenv.rollout.reward_errors import reward_failure
+from openenv.rollout.trajectories.reward_errors import reward_failure
 
 MessagesBuilder: TypeAlias = Callable[[StepResult[Any], Any], list[Message]]
 """The conversation before the first turn, by the reset's result and the task."""

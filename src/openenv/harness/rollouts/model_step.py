@@ -14,8 +14,8 @@ from typing_extensions import Self
 
 from openenv.harness.rollouts.results import Message, ModelStep, ModelStepResult
 from openenv.protocol.errors import Json
-from openenv.rollout.acting import described
 from openenv.rollout.background import Background
+from openenv.rollout.policies.acting import described
 
 if TYPE_CHECKING:
     from openenv.env.tool_models import Tool

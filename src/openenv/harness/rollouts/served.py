@@ -18,7 +18,7 @@ from openenv.harness.rollouts.sessions import ResourceSessionFactory
 from openenv.harness.rollouts.step_session import StepEnvSessionAdapter
 from openenv.harness.rollouts.tool_session import ToolSessionAdapter
 from openenv.protocol.errors import ConfigurationError, InvalidRequest, Json, ProtocolError
-from openenv.rollout.acting import action_tool, as_text, seen
+from openenv.rollout.policies.acting import action_tool, as_text, seen
 
 Moves: TypeAlias = Literal["auto", "tools", "actions"]
 """How a model moves: by the environment's tools, by its actions, or by tools where it has some."""

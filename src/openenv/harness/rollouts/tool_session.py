@@ -17,7 +17,7 @@ from openenv.harness.rollouts.client_session import (
 )
 from openenv.harness.rollouts.results import Message, ToolResult
 from openenv.protocol.errors import Json, ProtocolError
-from openenv.rollout.acting import as_text
+from openenv.rollout.policies.acting import as_text
 
 _TOOL = TypeAdapter(Tool)
 

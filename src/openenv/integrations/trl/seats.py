@@ -30,7 +30,7 @@ from openenv.protocol.errors import (
     SessionCreationError,
     SessionLost,
 )
-from openenv.rollout.acting import as_text
+from openenv.rollout.policies.acting import as_text
 
 OVER = "The episode is over: no call has an effect any more."
 ENDED = "The episode is over."

@@ -18,7 +18,7 @@ from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
 from blackjack_env.server.app import app
 from openenv.rollout import collect
-from openenv.rollout.export import preference_rows, sft_rows, to_dataset
+from openenv.rollout.trajectories.export import preference_rows, sft_rows, to_dataset
 from openenv.testing.loopback import serving
 
 STEPS = 5

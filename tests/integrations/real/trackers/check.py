@@ -17,8 +17,8 @@ from typing import Any
 
 from blackjack_env.server.app import app
 from openenv.rollout import collect, load_trajectories
-from openenv.rollout.export import grpo_groups, preference_rows, sft_rows, to_dataset
-from openenv.rollout.tracking import TensorBoardTracker, WandbTracker
+from openenv.rollout.collecting.tracking import TensorBoardTracker, WandbTracker
+from openenv.rollout.trajectories.export import grpo_groups, preference_rows, sft_rows, to_dataset
 from openenv.testing.loopback import serving
 
 EPISODES = 12

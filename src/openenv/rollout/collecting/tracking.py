@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from openenv.protocol.extras import needs
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.trajectories.trajectory import Trajectory
 
 
 def figures(trajectory: Trajectory) -> dict[str, float]:

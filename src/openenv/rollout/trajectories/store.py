@@ -11,8 +11,8 @@ from types import TracebackType
 from typing_extensions import Self
 
 from openenv.protocol.errors import OpenEnvError
-from openenv.rollout.folder_lock import hold
-from openenv.rollout.json_lines import (
+from openenv.rollout.trajectories.folder_lock import hold
+from openenv.rollout.trajectories.json_lines import (
     LineTooLong,
     append,
     is_cut_off,
@@ -20,7 +20,7 @@ from openenv.rollout.json_lines import (
     numbered_lines,
     unfinished,
 )
-from openenv.rollout.trajectory import FORMAT, NotATrajectory, Trajectory
+from openenv.rollout.trajectories.trajectory import FORMAT, NotATrajectory, Trajectory
 
 TRAJECTORIES_FILENAME = "trajectories.jsonl"
 PARQUET = ".parquet"
@@ -51,7 +51,7 @@ class TrajectoryWriter:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if self.path.suffix == PARQUET:
-            from openenv.rollout.parquet import require_pyarrow
+            from openenv.rollout.trajectories.parquet import require_pyarrow
 
             require_pyarrow()
         self._lines = journal_of(self.path)
@@ -88,7 +88,7 @@ class TrajectoryWriter:
             return
         try:
             if self.path.suffix == PARQUET:
-                from openenv.rollout.parquet import rewrite
+                from openenv.rollout.trajectories.parquet import rewrite
 
                 rewrite(self.path, load_trajectories(self.path))
                 self._lines.unlink()
@@ -155,7 +155,7 @@ def _exists(columns: Path) -> bool:
 
 
 def _of_parquet(path: Path) -> Iterator[Trajectory]:
-    from openenv.rollout.parquet import rows_of
+    from openenv.rollout.trajectories.parquet import rows_of
 
     there: set[str] = set()
     journal = journal_of(path)

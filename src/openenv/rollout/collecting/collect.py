@@ -12,13 +12,13 @@ from typing import Any
 from openenv.protocol.errors import ConfigurationError, Json
 from openenv.rollout.arguments import whole
 from openenv.rollout.background import blocking
-from openenv.rollout.collected import Collected
-from openenv.rollout.crew import Terms
-from openenv.rollout.environment_spec import environment_spec
-from openenv.rollout.episodes import Episode
-from openenv.rollout.policies import Policy, as_policy
-from openenv.rollout.run import Progress, Run, Tracker
-from openenv.rollout.trajectories_file import TrajectoriesFile
+from openenv.rollout.collecting.collected import Collected
+from openenv.rollout.collecting.crew import Terms
+from openenv.rollout.collecting.episodes import Episode
+from openenv.rollout.collecting.run import Progress, Run, Tracker
+from openenv.rollout.collecting.trajectories_file import TrajectoriesFile
+from openenv.rollout.policies.environment_spec import environment_spec
+from openenv.rollout.policies.policy import Policy, as_policy
 
 
 async def collect_async(  # noqa: PLR0913  # each is a user's to set

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.trajectories.trajectory import Trajectory
 
 
 class Collected:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from openenv.client.results import StepResult
 from openenv.env.tool_content import plain_result
 from openenv.protocol.errors import InvalidRequest, Json
-from openenv.rollout.acting import as_text, described, seen, to_text, tool_of
-from openenv.rollout.policies import Act, Policy
-from openenv.rollout.policy_calls import PolicyFailed
+from openenv.rollout.policies.acting import as_text, described, seen, to_text, tool_of
+from openenv.rollout.policies.calls import PolicyFailed
+from openenv.rollout.policies.policy import Act, Policy
 
 if TYPE_CHECKING:
     from openenv.env.tool_models import Tool
     from openenv.llm.base import LLMClient
     from openenv.llm.responses import ToolCall
-    from openenv.rollout.environment_spec import EnvironmentSpec
+    from openenv.rollout.policies.environment_spec import EnvironmentSpec
 
 SYSTEM_PROMPT = (
     "You play in an environment. You act by calling tools, one call at a time; each answers with "

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from openenv.client.results import StepResult
 from openenv.protocol.errors import ConfigurationError, Json
-from openenv.rollout.environment_spec import EnvironmentSpec
+from openenv.rollout.policies.environment_spec import EnvironmentSpec
 
 Choice: TypeAlias = Json | None
 """An action as a plain dict, or `None` to stop."""

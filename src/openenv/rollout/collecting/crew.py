@@ -14,12 +14,12 @@ from typing import Any
 from openenv.client.generic import GenericEnvClient
 from openenv.protocol.errors import ConnectFailed, SessionCapacityError, SessionLost
 from openenv.rollout.agreed_lane import AgreedLane
-from openenv.rollout.environment_spec import EnvironmentSpec
-from openenv.rollout.episodes import Episode, Player, Playing
+from openenv.rollout.collecting.episodes import Episode, Player, Playing
 from openenv.rollout.lanes import Lane, sockets_for, spread
-from openenv.rollout.policies import Policy
-from openenv.rollout.policy_calls import PolicyCalls, PolicyHangs, PolicyThread
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.policies.calls import PolicyCalls, PolicyHangs, PolicyThread
+from openenv.rollout.policies.environment_spec import EnvironmentSpec
+from openenv.rollout.policies.policy import Policy
+from openenv.rollout.trajectories.trajectory import Trajectory
 
 LONGEST_PAUSE_S = 2.0
 """Between attempts to reach a server that does not answer."""

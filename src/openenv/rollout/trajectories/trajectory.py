@@ -13,8 +13,8 @@ from typing_extensions import Self
 
 from openenv.client.results import StepResult
 from openenv.protocol.errors import Json, OpenEnvError
-from openenv.rollout.plain import NotPlain, copied, from_plain, to_plain
-from openenv.rollout.reward_errors import reward_failure
+from openenv.rollout.trajectories.plain import NotPlain, copied, from_plain, to_plain
+from openenv.rollout.trajectories.reward_errors import reward_failure
 
 FORMAT = "openenv.trajectory/1"
 """What a line of a file of trajectories says it is."""
@@ -119,7 +119,7 @@ class Trajectory:
         return total if math.isfinite(total) else None
 
     def to_dict(self) -> Json:
-        """The trajectory as `json.dumps` takes it; see `openenv.rollout.plain`.
+        """The trajectory as `json.dumps` takes it; see `openenv.rollout.trajectories.plain`.
 
         Raises:
             NotPlain: it holds what cannot be kept.

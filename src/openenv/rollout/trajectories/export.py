@@ -9,8 +9,8 @@ from typing import Any
 
 from openenv.protocol.errors import Json
 from openenv.protocol.extras import needs
-from openenv.rollout.acting import as_text, seen, to_text
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.policies.acting import as_text, seen, to_text
+from openenv.rollout.trajectories.trajectory import Trajectory
 
 SMALLEST_STD = 1e-4
 """Is added to a group's standard deviation, as GRPO does, so that nothing is divided by 0."""

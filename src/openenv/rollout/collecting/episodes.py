@@ -11,12 +11,12 @@ from typing import Any, Literal
 from openenv._version import __version__
 from openenv.client.results import StepResult
 from openenv.protocol.errors import InvalidRequest, Json, ResetRequired, SessionError
-from openenv.rollout.environment_spec import EnvironmentSpec
 from openenv.rollout.lanes import Lane, Turn
-from openenv.rollout.plain import copied
-from openenv.rollout.policies import Act, Choice, Policy
-from openenv.rollout.policy_calls import PolicyCalls, PolicyFailed, PolicyThread
-from openenv.rollout.trajectory import Beginning, End, Trajectory, Transition, seen
+from openenv.rollout.policies.calls import PolicyCalls, PolicyFailed, PolicyThread
+from openenv.rollout.policies.environment_spec import EnvironmentSpec
+from openenv.rollout.policies.policy import Act, Choice, Policy
+from openenv.rollout.trajectories.plain import copied
+from openenv.rollout.trajectories.trajectory import Beginning, End, Trajectory, Transition, seen
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,13 +7,13 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from openenv.rollout.collected import Collected
-from openenv.rollout.crew import Crew, Terms
-from openenv.rollout.environment_spec import EnvironmentSpec
-from openenv.rollout.episodes import Episode
-from openenv.rollout.policies import Policy
-from openenv.rollout.recording import Recorder, Sink
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.collecting.collected import Collected
+from openenv.rollout.collecting.crew import Crew, Terms
+from openenv.rollout.collecting.episodes import Episode
+from openenv.rollout.collecting.recording import Recorder, Sink
+from openenv.rollout.policies.environment_spec import EnvironmentSpec
+from openenv.rollout.policies.policy import Policy
+from openenv.rollout.trajectories.trajectory import Trajectory
 
 logger = logging.getLogger(__name__)
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
 from openenv.protocol.errors import Json, SessionError
-from openenv.rollout.differences import parting
 from openenv.rollout.made_up.fitting import shown
-from openenv.rollout.trajectory import Trajectory, seen
+from openenv.rollout.trajectories.differences import parting
+from openenv.rollout.trajectories.trajectory import Trajectory, seen
 
 _TIMES = re.compile(
     r"(^|_)(time|times|timing|timings|timestamp|date|duration|elapsed|latency|seconds|uptime)(_|$)"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from openenv.rollout.episodes import told
-from openenv.rollout.plain import NotPlain
-from openenv.rollout.store import encoded
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.collecting.episodes import told
+from openenv.rollout.trajectories.plain import NotPlain
+from openenv.rollout.trajectories.store import encoded
+from openenv.rollout.trajectories.trajectory import Trajectory
 
 Line = tuple[Trajectory, bytes]
 """A trajectory and the line that it is in a file."""

@@ -9,10 +9,10 @@ from types import TracebackType
 from typing_extensions import Self
 
 from openenv.protocol.errors import ConfigurationError, Json
-from openenv.rollout.episodes import Episode
-from openenv.rollout.recording import Line
-from openenv.rollout.store import TrajectoryWriter, load_trajectories
-from openenv.rollout.trajectory import Trajectory
+from openenv.rollout.collecting.episodes import Episode
+from openenv.rollout.collecting.recording import Line
+from openenv.rollout.trajectories.store import TrajectoryWriter, load_trajectories
+from openenv.rollout.trajectories.trajectory import Trajectory
 
 
 def failures_beside(path: Path) -> Path:

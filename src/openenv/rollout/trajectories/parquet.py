@@ -15,8 +15,8 @@ from typing import Any
 
 from openenv.protocol.errors import Json
 from openenv.protocol.extras import needs
-from openenv.rollout.plain import NotPlain
-from openenv.rollout.trajectory import NotATrajectory, Trajectory
+from openenv.rollout.trajectories.plain import NotPlain
+from openenv.rollout.trajectories.trajectory import NotATrajectory, Trajectory
 
 ROWS_AT_ONCE = 4096
 _TEXTS = ("episode_id", "openenv_version", "policy", "started_at", "end")
@@ -64,7 +64,7 @@ def rows_of(path: Path) -> Iterator[Trajectory]:
     Raises:
         BrokenFile: it holds something else.
     """
-    from openenv.rollout.store import BrokenFile
+    from openenv.rollout.trajectories.store import BrokenFile
 
     pa, parquet = require_pyarrow()
     try:

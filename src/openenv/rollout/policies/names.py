@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from openenv import settings
 from openenv.protocol.errors import ConfigurationError
-from openenv.rollout.policies import Policy, RandomPolicy, as_policy
+from openenv.rollout.policies.policy import Policy, RandomPolicy, as_policy
 
 FORMS = (
     "give random, scripted:MODULE:NAME (a function of an observation, or a Policy), openai:MODEL, "
@@ -59,7 +59,7 @@ def _scripted(place: str) -> Policy:
 
 def _model(vendor: Literal["openai", "anthropic"], place: str) -> Policy:
     from openenv.llm import AnthropicClient, OpenAIClient, create_llm_client
-    from openenv.rollout.model_policy import ModelPolicy
+    from openenv.rollout.policies.model_policy import ModelPolicy
 
     model, served, address = place.partition("@http")
     key = settings.model_key(vendor, at_vendor=not served)

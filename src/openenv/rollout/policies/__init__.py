@@ -1,0 +1,1 @@
+"""Policies: what chooses actions, what it may know of an environment, and how it is called."""
