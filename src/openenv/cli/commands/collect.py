@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,6 +11,7 @@ import typer
 from openenv.cli.hub_options import AsJson
 from openenv.cli.output import answer, next_steps, say, step
 from openenv.cli.progress import TensorBoard
+from openenv.cli.reset_options import reset_options
 from openenv.cli.served_env import served
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def collect(
         "seed": seed,
         "prefix": episode_id_prefix,
         "keep_losses": keep_losses,
-        "options": _options(dataset_config),
+        "options": reset_options(dataset_config, "--dataset-config"),
         "task": env,
         "columns": file_format == "parquet",
     }
@@ -204,21 +204,6 @@ def _refuse_options_of_a_push(
 
     if push_to_hub is None and (private or commit_message is not None):
         raise UsageProblem("--private and --commit-message go with --push-to-hub")
-
-
-def _options(dataset_config: str | None) -> dict[str, Any]:
-    from openenv.project.errors import UsageProblem
-
-    try:
-        options = json.loads(dataset_config or "{}")
-    except ValueError as error:
-        raise UsageProblem(f"--dataset-config is no JSON ({error}); give an object") from error
-    if not isinstance(options, dict) or options.keys() & {"seed", "episode_id"}:
-        raise UsageProblem(
-            "--dataset-config takes a JSON object, without seed and episode_id, which each episode "
-            f"gets of its own; got {dataset_config}"
-        )
-    return options
 
 
 def _address(base_url: str) -> str:

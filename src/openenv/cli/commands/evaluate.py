@@ -13,6 +13,7 @@ import typer
 
 from openenv.cli.hub_options import AsJson
 from openenv.cli.progress import TensorBoard
+from openenv.cli.reset_options import reset_options
 
 if TYPE_CHECKING:
     from openenv.evals.comparing import Comparison, Side
@@ -108,7 +109,7 @@ def evaluate(
         "seeds": _seeds(seeds),
         "sessions": sessions,
         "max_steps": max_steps,
-        "options": _options(options),
+        "options": reset_options(options, "--options"),
         "success": success,
         "folder": keep,
         "progress": None if as_json else progress,
@@ -177,21 +178,6 @@ def _seeds(text: str | None) -> list[int] | None:
             f"{text!r}"
         )
     return [seed for part in ranges for seed in part]
-
-
-def _options(text: str | None) -> dict[str, Any]:
-    from openenv.project.errors import UsageProblem
-
-    try:
-        options = json.loads(text or "{}")
-    except ValueError as error:
-        raise UsageProblem(f"--options is no JSON ({error}); give an object") from error
-    if not isinstance(options, dict) or options.keys() & {"seed", "episode_id"}:
-        raise UsageProblem(
-            "--options takes a JSON object, without seed and episode_id, which each episode gets "
-            f"of its own; got {text}"
-        )
-    return options
 
 
 def _is_saved(side: str) -> bool:
