@@ -119,6 +119,18 @@ def test_an_environment_that_carries_something_over_a_reset_is_found() -> None:
     assert (outcomes[1].path, outcomes[1].is_random) == ("observation.resets", False)
 
 
+def test_where_there_is_room_for_fewer_fewer_are_replayed_at_once() -> None:
+    with halls(max_concurrent_envs=2) as (served, url):
+        collected = collect(url, walk("left", "end"), episodes=9)
+        outcomes = list(replay_all(collected, url, sessions=8))
+        assert [difference for _, difference in outcomes] == [None] * 9
+        with served.socket() as one, served.socket() as other:
+            one.reset()
+            other.reset()
+            with pytest.raises(SessionCapacityError):
+                list(replay_all(collected, url, sessions=8))
+
+
 def test_episodes_that_never_began_and_servers_that_are_not_there(url: str) -> None:
     why = {"type": "EnvironmentFailed", "code": None, "message": "no"}
     failed = recorded(steps=[], reset=None, end="error", error=why)

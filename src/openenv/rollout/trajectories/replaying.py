@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from threading import Condition
 from typing import Any, NamedTuple
 
 from openenv.client.generic import GenericEnvClient
 from openenv.client.results import StepResult
-from openenv.protocol.errors import Json, SessionError
+from openenv.protocol.errors import Json, SessionCapacityError, SessionError
 from openenv.rollout.made_up.fitting import shown
 from openenv.rollout.trajectories.differences import parting
 from openenv.rollout.trajectories.trajectory import Trajectory, seen
@@ -24,6 +27,8 @@ _TIMES = re.compile(
     r"|_(s|ms|us|ns|at)$"
 )
 """Names in metadata whose values say when something was, or how long it took."""
+SLOT_PATIENCE_S = 10.0
+"""How long a server may take to free the slot of a session that has ended."""
 _NOT_ANSWERED = ("action", "latency_ms")
 _OF_LENGTH = ("step", "end")
 
@@ -121,12 +126,16 @@ def replay_all(
     sessions: int = 8,
     ignore: Collection[str] = (),
 ) -> Iterator[tuple[Trajectory, Difference | None]]:
-    """Replays trajectories, so many at the same time, and gives the outcomes in their order."""
-    coming = iter(trajectories)
+    """Replays trajectories, so many at the same time, and gives the outcomes in their order.
+
+    Where the server has room for fewer, fewer are replayed at the same time.
+    """
+    coming, room = iter(trajectories), _Room()
     with ThreadPoolExecutor(sessions, "openenv-replay") as pool:
 
         def begin(trajectory: Trajectory) -> tuple[Trajectory, Future[Difference | None]]:
-            return trajectory, pool.submit(replay, trajectory, base_url, ignore=ignore)
+            call = partial(replay, trajectory, base_url, ignore=ignore)
+            return trajectory, pool.submit(room.used, call)
 
         window = deque(map(begin, islice(coming, sessions)))
         try:
@@ -137,6 +146,53 @@ def replay_all(
         finally:
             for _, outcome in window:
                 outcome.cancel()
+
+
+class _Room:
+    """A server's room, as replays find it: one that is refused waits for another to end."""
+
+    def __init__(self) -> None:
+        self._change = Condition()
+        self._busy = 0
+        self._freed_at = -math.inf
+
+    def used(self, call: Callable[[], Difference | None]) -> Difference | None:
+        """What a replay gives, as soon as there is room for it.
+
+        Raises:
+            SessionCapacityError: the server is full though no other replay is in it.
+        """
+        with self._taken():
+            while True:
+                try:
+                    difference = call()
+                except SessionCapacityError:
+                    if not self._frees_soon():
+                        raise
+                else:
+                    self._freed_at = time.monotonic()
+                    return difference
+
+    @contextmanager
+    def _taken(self) -> Iterator[None]:
+        with self._change:
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._busy -= 1
+                self._change.notify_all()
+
+    def _frees_soon(self) -> bool:
+        """Whether another replay has to end, or has ended lately; waits a little for that."""
+        with self._change:
+            if self._busy <= 1 and time.monotonic() > self._freed_at + SLOT_PATIENCE_S:
+                return False
+            self._busy -= 1
+            self._change.wait(0.5)
+            self._busy += 1
+            return True
 
 
 def _difference(
