@@ -1,6 +1,7 @@
 """`openenv eval`: tables for people, JSON for programs, exit codes for pipelines."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,19 @@ def test_a_threshold_makes_the_exit_code(url: str) -> None:
     bad = run("--base-url", url, "-p", SELLS, "-n", 2, "--fail-under", 0.51)
     assert (good.exit_code, bad.exit_code) == (Exit.OK, Exit.FAILED)
     assert "lower than --fail-under 0.51" in bad.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--fail-under", "nan"), "--fail-under takes a finite number, got nan"),
+        (("--options", '{"level": NaN}'), "--options is no JSON (NaN is none of its numbers)"),
+    ],
+    ids=["threshold", "options"],
+)
+def test_what_is_no_number_is_refused(url: str, given: tuple[str, str], told: str) -> None:
+    with pytest.raises(UsageProblem, match=re.escape(told)):
+        run("--base-url", url, "-p", SELLS, *given)
 
 
 def test_a_run_goes_on_in_its_folder(url: str, tmp_path: Path) -> None:

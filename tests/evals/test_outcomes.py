@@ -109,7 +109,7 @@ def test_a_rule_of_the_reward_says_nothing_of_an_episode_without() -> None:
     assert success_rule("reward>=0")(played([None])) is None
 
 
-@pytest.mark.parametrize("text", ["", "win", "reward>=high", "reward>1", "=win"])
+@pytest.mark.parametrize("text", ["", "win", "reward>=high", "reward>=nan", "reward>1", "=win"])
 def test_a_rule_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="FIELD=VALUE"):
         success_rule(text)

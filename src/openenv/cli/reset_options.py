@@ -19,7 +19,7 @@ def reset_options(text: str | None, option: str) -> dict[str, Any]:
     from openenv.project.errors import UsageProblem
 
     try:
-        options = json.loads(text or "{}")
+        options = json.loads(text or "{}", parse_constant=_refused)
     except ValueError as error:
         raise UsageProblem(f"{option} is no JSON ({error}); give an object") from error
     if not isinstance(options, dict) or options.keys() & {"seed", "episode_id"}:
@@ -28,3 +28,7 @@ def reset_options(text: str | None, option: str) -> dict[str, Any]:
             f"of its own; got {text}"
         )
     return options
+
+
+def _refused(name: str) -> None:
+    raise ValueError(f"{name} is none of its numbers")

@@ -31,7 +31,7 @@ def served(env: str | None, base_url: str | None, sessions: int) -> Iterator[str
     try:
         target = Target.named(str(env)) if base_url is None else Target.at_url(base_url)
     except ConfigurationError as error:
-        raise UsageProblem(f"--base-url: {error}") from error
+        raise UsageProblem(str(error) if base_url is None else f"--base-url: {error}") from error
     if target.kind == "url":
         yield target.place
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def success_rule(text: str) -> Success:
         threshold = None if least is None else float(least)
     except ValueError:
         rule = None
-    if rule is None:
+    if rule is None or (threshold is not None and math.isnan(threshold)):
         raise ConfigurationError(
             f"a rule of success is FIELD=VALUE, as in result=win, or reward>=NUMBER; got {text!r}"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -115,6 +116,7 @@ def evaluate(
         "progress": None if as_json else progress,
         "tracker": None if tensorboard is None else partial(_curves, tensorboard),
     }
+    _refuse_no_number(fail_under)
     players = _players(policy, compare, is_played=bool(env or base_url))
     evaluation: Evaluation | None = None
     if players:
@@ -281,6 +283,13 @@ def _lines(evaluation: Evaluation, comparison: Comparison | None) -> Iterator[st
         yield ""
         yield from table(each.headers, each.rows)
         yield comparison.verdict
+
+
+def _refuse_no_number(fail_under: float | None) -> None:
+    from openenv.project.errors import UsageProblem
+
+    if fail_under is not None and not math.isfinite(fail_under):
+        raise UsageProblem(f"--fail-under takes a finite number, got {fail_under}")
 
 
 def _judge(evaluation: Evaluation | None, fail_under: float | None) -> None:
