@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from openenv.cli.__main__ import app
 from openenv.cli.output import Exit
-from openenv.project.errors import ProjectError
+from openenv.project.errors import ProjectError, UsageProblem
 from openenv.testing import Call, ModelServer, Reply
 from tests.evals.lottery import Lottery
 from tests.serving import serving
