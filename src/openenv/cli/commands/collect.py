@@ -129,7 +129,7 @@ def collect(
     }
     said = (model, llm_endpoint, llm_port, temperature, max_tokens, system_prompt)
     player = _player(policy, provider, *said)
-    with served(env, None if base_url is None else _address(base_url), sessions) as url:
+    with served(env, base_url, sessions) as url:
         wanted["spec"] = _spec(url)
         wanted["policy"], wanted["player"] = player(wanted["spec"])
         wanted["listeners"] = _listeners(env, tensorboard, as_json)
@@ -204,17 +204,6 @@ def _refuse_options_of_a_push(
 
     if push_to_hub is None and (private or commit_message is not None):
         raise UsageProblem("--private and --commit-message go with --push-to-hub")
-
-
-def _address(base_url: str) -> str:
-    from openenv.project.errors import UsageProblem
-    from openenv.protocol.errors import ConfigurationError
-    from openenv.validation.target import Target
-
-    try:
-        return Target.at_url(base_url).place
-    except ConfigurationError as error:
-        raise UsageProblem(f"--base-url: {error}") from error
 
 
 def _spec(base_url: str) -> EnvironmentSpec:
