@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,7 @@ async def collect_async(  # noqa: PLR0913  # each is a user's to set
         storage = None
         if output is not None:
             whose = {"environment": spec.identity, "policy": player.name}
-            storage = stack.enter_context(TrajectoriesFile(Path(output), whose))
+            storage = stack.enter_context(closing(TrajectoriesFile(Path(output), whose)))
         return await Run(spec, player, terms, storage, listeners).play(plan)
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-
-from typing_extensions import Self
 
 from openenv.protocol.errors import ConfigurationError, Json
 from openenv.rollout.collecting.episodes import Episode
@@ -67,19 +64,6 @@ class TrajectoriesFile:
         finally:
             if self._failures is not None:
                 self._failures.close()
-
-    def __enter__(self) -> Self:
-        """The output."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Closes."""
-        self.close()
 
     def _stored(self) -> Iterator[Trajectory]:
         return load_trajectories(self._path)
